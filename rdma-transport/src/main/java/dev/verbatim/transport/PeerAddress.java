@@ -1,0 +1,19 @@
+package dev.verbatim.transport;
+
+import java.net.InetSocketAddress;
+import java.util.Objects;
+
+/**
+ * Where a peer's listener is.
+ *
+ * @param name the peer's own name, for messages; unique within the application
+ * @param address IP address of the peer's RDMA port and the port of its listener, resolved
+ */
+public record PeerAddress(String name, InetSocketAddress address) {
+  public PeerAddress {
+    Objects.requireNonNull(name);
+    if (address.isUnresolved()) {
+      throw new IllegalArgumentException("unresolved peer address " + address);
+    }
+  }
+}
