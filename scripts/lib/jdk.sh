@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced: sets JAVA_HOME to a JDK >= 25.0.3, looking at JAVA_HOME first, or says what to do.
 
 verbatim_java_minimum=25.0.3

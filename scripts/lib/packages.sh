@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced: installs Debian packages by name where they are missing, or says which to install.
 
 # require_packages NAME...: nothing to do where all are installed.
