@@ -1,0 +1,31 @@
+package dev.verbatim.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * A member of a C struct: 32 bits. Every accessor exists for a struct at the start of a segment
+ * and, with an index, for a struct in an array; none of them allocates.
+ *
+ * @param offset of the member in its struct, bytes
+ * @param stride size of the struct, bytes
+ * @param layout of the member
+ */
+public record IntField(long offset, long stride, ValueLayout.OfInt layout) {
+
+  public int get(MemorySegment struct) {
+    return struct.get(layout, offset);
+  }
+
+  public int get(MemorySegment array, long index) {
+    return array.get(layout, index * stride + offset);
+  }
+
+  public void set(MemorySegment struct, int value) {
+    struct.set(layout, offset, value);
+  }
+
+  public void set(MemorySegment array, long index, int value) {
+    array.set(layout, index * stride + offset, value);
+  }
+}
