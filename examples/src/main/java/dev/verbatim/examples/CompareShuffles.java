@@ -30,7 +30,6 @@ import picocli.CommandLine.Option;
     })
 public final class CompareShuffles implements Callable<Integer> {
   private static final int DIFFERENT = 1;
-  private static final int FAILED = 2;
   private static final Pattern LOCAL_CLUSTER =
       Pattern.compile("local-cluster\\[\\s*\\d+\\s*,\\s*\\d+\\s*,\\s*(\\d+)\\s*]");
 
@@ -108,13 +107,7 @@ public final class CompareShuffles implements Callable<Integer> {
 
   /** Command line entry. */
   public static void main(String[] arguments) {
-    CommandLine line = new CommandLine(new CompareShuffles());
-    line.setExecutionExceptionHandler(
-        (e, _, _) -> {
-          System.err.println("CompareShuffles: " + e.getMessage());
-          return FAILED;
-        });
-    System.exit(line.execute(arguments));
+    System.exit(ShortErrors.on(new CommandLine(new CompareShuffles())).execute(arguments));
   }
 
   @Override
@@ -186,8 +179,7 @@ public final class CompareShuffles implements Callable<Integer> {
       configuration.put("spark.executor.extraJavaOptions", String.join(" ", jvmFlags));
     }
     if (pluginJar != null) {
-      configuration.put(
-          "spark.executor.extraClassPath", pluginJar.toAbsolutePath().toString());
+      configuration.put("spark.executor.extraClassPath", pluginJar.toAbsolutePath().toString());
     }
     configuration.putAll(settings);
     configuration.put("spark.shuffle.manager", choice.className());

@@ -58,16 +58,13 @@ record Comparison(
   private static double median(List<QueryReport> rounds) {
     double[] seconds = rounds.stream().mapToDouble(QueryReport::seconds).sorted().toArray();
     int middle = seconds.length / 2;
-    return seconds.length % 2 == 1
-        ? seconds[middle]
-        : (seconds[middle - 1] + seconds[middle]) / 2;
+    return seconds.length % 2 == 1 ? seconds[middle] : (seconds[middle - 1] + seconds[middle]) / 2;
   }
 
   private static Optional<String> firstDifference(
       QueryResult expected, List<QueryReport> rounds, String label) {
     for (int i = 0; i < rounds.size(); i++) {
-      Optional<String> difference =
-          ResultComparison.difference(expected, rounds.get(i).result());
+      Optional<String> difference = ResultComparison.difference(expected, rounds.get(i).result());
       if (difference.isPresent()) {
         return Optional.of(label + ", round " + (i + 1) + ": " + difference.get());
       }

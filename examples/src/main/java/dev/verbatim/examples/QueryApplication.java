@@ -45,9 +45,7 @@ final class QueryApplication {
 
   private ApplicationReport run() throws IOException, TimeoutException {
     SparkSession.Builder builder =
-        SparkSession.builder()
-            .appName("TPC-DS under " + request.label())
-            .master(request.master());
+        SparkSession.builder().appName("TPC-DS under " + request.label()).master(request.master());
     request.configuration().forEach(builder::config);
     say("starting Spark, %s", request.master());
     try (SparkSession spark = builder.getOrCreate()) {

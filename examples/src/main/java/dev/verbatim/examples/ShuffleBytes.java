@@ -9,8 +9,7 @@ package dev.verbatim.examples;
  * @param fetchWaitMillis time that tasks waited for remote blocks, summed over tasks
  * @param failedTasks task attempts that did not succeed
  */
-record ShuffleBytes(
-    long written, long local, long remote, long fetchWaitMillis, long failedTasks) {
+record ShuffleBytes(long written, long local, long remote, long fetchWaitMillis, long failedTasks) {
   static final ShuffleBytes NONE = new ShuffleBytes(0, 0, 0, 0, 0);
 
   ShuffleBytes plus(ShuffleBytes other) {

@@ -1,5 +1,6 @@
 package dev.verbatim.examples.tpcds;
 
+import dev.verbatim.examples.ShortErrors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,7 +48,11 @@ public final class GenerateTpcds implements Callable<Integer> {
 
   /** Command line entry. */
   public static void main(String[] arguments) {
-    System.exit(new CommandLine(new GenerateTpcds()).execute(arguments));
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return ShortErrors.on(new CommandLine(new GenerateTpcds()));
   }
 
   @Override
@@ -100,8 +105,7 @@ public final class GenerateTpcds implements Callable<Integer> {
   }
 
   /** Writes one table, over what an interrupted run may have left, and counts its rows. */
-  static long write(
-      SparkSession spark, String name, double scale, StructType schema, Path folder) {
+  static long write(SparkSession spark, String name, double scale, StructType schema, Path folder) {
     List<long[]> ranges = new TpcdsTable(name, scale).ranges();
     JavaRDD<Row> rows =
         new JavaSparkContext(spark.sparkContext())

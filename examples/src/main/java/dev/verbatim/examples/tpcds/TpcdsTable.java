@@ -29,9 +29,13 @@ final class TpcdsTable {
    * For returns they number the sales, for sales the orders.
    */
   List<long[]> ranges() {
+    return ranges(ROWS_PER_RANGE);
+  }
+
+  List<long[]> ranges(long rowsPerRange) {
     long rows = session.getScaling().getRowCount(table.isChild() ? table.getParent() : table);
     // A row of a table that keeps history may repeat values of the row before it.
-    long perRange = table.keepsHistory() ? Math.max(rows, 1) : ROWS_PER_RANGE;
+    long perRange = table.keepsHistory() ? Math.max(rows, 1) : rowsPerRange;
     List<long[]> ranges = new ArrayList<>();
     for (long first = 1; first <= rows; first += perRange) {
       ranges.add(new long[] {first, Math.min(rows, first + perRange - 1)});
