@@ -1,2 +1,0 @@
-/** Whole programs that run on Spark with and without Verbatim. */
-package dev.verbatim.examples;

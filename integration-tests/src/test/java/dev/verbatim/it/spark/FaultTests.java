@@ -1,0 +1,101 @@
+package dev.verbatim.it.spark;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.verbatim.it.spark.fixture.Deadline;
+import dev.verbatim.it.spark.fixture.Device;
+import dev.verbatim.it.spark.fixture.Executors;
+import dev.verbatim.it.spark.fixture.GatedShuffle;
+import dev.verbatim.it.spark.fixture.Job;
+import dev.verbatim.it.spark.fixture.Scenario;
+import dev.verbatim.it.spark.fixture.TestCluster;
+import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
+import dev.verbatim.it.spark.fixture.Traffic;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * What goes wrong in the middle of a job, after some jobs where nothing does. This application uses
+ * Kryo, registers even small map outputs in place and fetches one block at a time.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+abstract class FaultTests extends ApplicationTests {
+  private static final Duration FLAP = Duration.ofSeconds(60);
+
+  FaultTests(Device device) {
+    super(device);
+  }
+
+  @Override
+  final List<? extends Job> jobs() {
+    List<Job> jobs = new ArrayList<>(List.of(Scenario.values()));
+    jobs.add(GatedShuffle.UNGATED);
+    return jobs;
+  }
+
+  @Override
+  final TestCluster.Builder settings(TestCluster.Builder application) {
+    return GatedShuffle.settings(application)
+        .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
+        .set("spark.kryo.registrationRequired", true)
+        .set("spark.shuffle.rdma.copyThreshold", 0);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @Order(1)
+  @EnumSource(mode = EnumSource.Mode.MATCH_NONE, names = "SQL_.*")
+  void shouldReturnWhatStockSparkReturnsWhenKryoSerializes(Scenario scenario) {
+    runUndisturbed(scenario);
+  }
+
+  @Test
+  @Order(3)
+  void shouldRecomputeWhenAnExecutorIsKilledWhileOthersReadFromIt() {
+    Traffic before = cluster().traffic();
+    GatedShuffle shuffle = new GatedShuffle();
+    shuffle.start(cluster());
+    Executors.kill(Executors.running().keySet().iterator().next());
+
+    assertResult(GatedShuffle.UNGATED, shuffle.finish());
+    Traffic added = cluster().traffic().since(before);
+    assertTrue(added.fetchFailures() > 0, () -> "a reducer must have met a FetchFailed: " + added);
+  }
+
+  /** For devices that have a port: down in the middle of a job, up again after it. */
+  final void flapPort() {
+    Traffic before = cluster().traffic();
+    GatedShuffle shuffle = new GatedShuffle();
+    shuffle.start(cluster());
+    device().portDown();
+    try {
+      assertResult(GatedShuffle.UNGATED, shuffle.finish());
+      Deadline.await(
+          "bytes by both ways",
+          FLAP,
+          () -> bothWays(cluster().traffic().since(before)),
+          () -> cluster().traffic().since(before));
+    } finally {
+      device().portUp();
+    }
+    Deadline.await(
+        "return to RDMA", FLAP, this::travelsByRdmaAgain, () -> cluster().traffic().since(before));
+    runUndisturbed(Scenario.GROUP_BY_KEY);
+  }
+
+  private static boolean bothWays(Traffic traffic) {
+    return traffic.bytesByRdma() > 0 && traffic.bytesByTcp() > 0;
+  }
+
+  private boolean travelsByRdmaAgain() {
+    Outcome outcome = cluster().run(Scenario.GROUP_BY_KEY);
+    assertResult(Scenario.GROUP_BY_KEY, outcome.lines());
+    return outcome.traffic().bytesByTcp() == 0;
+  }
+}

@@ -1,0 +1,11 @@
+package dev.verbatim.it.spark;
+
+import dev.verbatim.it.spark.fixture.SoftRoce;
+import org.junit.jupiter.api.Tag;
+
+@Tag("guest")
+class SoftRoceScenariosTest extends ScenarioTests {
+  SoftRoceScenariosTest() {
+    super(new SoftRoce());
+  }
+}
