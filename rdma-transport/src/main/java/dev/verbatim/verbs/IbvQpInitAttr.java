@@ -1,5 +1,7 @@
 package dev.verbatim.verbs;
 
+import java.lang.foreign.MemorySegment;
+
 /** What a queue pair is created with, {@code ibv_create_qp(3)}. */
 public final class IbvQpInitAttr {
   public static final CStruct STRUCT =
@@ -26,4 +28,14 @@ public final class IbvQpInitAttr {
   public static final IntField CAP_MAX_INLINE_DATA = STRUCT.intField("cap.max_inline_data");
 
   private IbvQpInitAttr() {}
+
+  /** The sizes, for messages. */
+  static String describe(MemorySegment initAttr) {
+    return "maxSendWr="
+        + CAP_MAX_SEND_WR.get(initAttr)
+        + ", maxRecvWr="
+        + CAP_MAX_RECV_WR.get(initAttr)
+        + ", maxSendSge="
+        + CAP_MAX_SEND_SGE.get(initAttr);
+  }
 }

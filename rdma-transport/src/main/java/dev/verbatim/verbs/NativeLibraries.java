@@ -17,6 +17,6 @@ public sealed interface NativeLibraries {
 
   /** Loads the libraries once per process; later calls give the same answer. Never throws. */
   static NativeLibraries load() {
-    throw new UnsupportedOperationException();
+    return Loader.result();
   }
 }

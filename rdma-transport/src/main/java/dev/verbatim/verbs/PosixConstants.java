@@ -30,6 +30,8 @@ public final class PosixConstants {
   public static final int EFD_CLOEXEC = 0x80000;
   public static final int EFD_NONBLOCK = 0x800;
 
+  public static final int RTLD_LAZY = 1;
+
   public static final int AF_INET = 2;
   public static final int AF_INET6 = 10;
 

@@ -1,5 +1,7 @@
 package dev.verbatim.verbs;
 
+import java.lang.foreign.MemorySegment;
+
 /** Parameters of a connection, {@code rdma_connect(3)} and {@code rdma_accept(3)}. */
 public final class RdmaConnParam {
   public static final CStruct STRUCT =
@@ -33,4 +35,15 @@ public final class RdmaConnParam {
   public static final IntField QP_NUM = STRUCT.intField("qp_num");
 
   private RdmaConnParam() {}
+
+  /** What is negotiated, for messages. */
+  static String describe(MemorySegment param) {
+    return "responderResources="
+        + RESPONDER_RESOURCES.get(param)
+        + ", initiatorDepth="
+        + INITIATOR_DEPTH.get(param)
+        + ", privateData="
+        + PRIVATE_DATA_LEN.get(param)
+        + " bytes";
+  }
 }

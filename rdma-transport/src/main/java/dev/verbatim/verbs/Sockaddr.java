@@ -38,8 +38,7 @@ public final class Sockaddr {
   }
 
   /**
-   * Reads a socket address, at least 28 bytes of memory; empty for a family other than IPv4 and
-   * IPv6.
+   * Reads a socket address, complete for its family; empty for a family other than IPv4 and IPv6.
    */
   public static Optional<InetSocketAddress> read(MemorySegment sockaddr) {
     try {
@@ -55,6 +54,14 @@ public final class Sockaddr {
     } catch (UnknownHostException e) {
       throw new AssertionError("addresses have 4 or 16 bytes", e);
     }
+  }
+
+  /** For messages; NULL is {@code any}. */
+  static String describe(MemorySegment sockaddr) {
+    if (sockaddr.address() == 0) {
+      return "any";
+    }
+    return read(sockaddr).map(Object::toString).orElse("unknown address");
   }
 
   private static InetSocketAddress readV6(MemorySegment sockaddr) throws UnknownHostException {
