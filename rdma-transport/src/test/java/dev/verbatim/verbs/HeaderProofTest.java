@@ -116,7 +116,31 @@ class HeaderProofTest {
     assertAgree(Map.of(expression, IbvPortAttr.ACTIVE_SPEED_EX.offset()));
   }
 
+  @Test
+  void shouldNameTheMemberWhenLayoutDisagrees() throws Exception {
+    CStruct swapped =
+        CStruct.of("ibv_sge", CTypes.i64("addr"), CTypes.i32("lkey"), CTypes.i32("length"));
+    CStruct shorter = CStruct.of("ibv_mr", CTypes.pointer("context"), CTypes.pointer("pd"));
+    Map<String, Long> java = new LinkedHashMap<>();
+    addMembers(java, swapped, swapped.layout(), "", 0);
+    java.put("sizeof(struct ibv_mr)", shorter.size());
+    java.put("IBV_WC_RETRY_EXC_ERR", 13L);
+
+    assertEquals(
+        List.of(
+            "offsetof(struct ibv_sge, lkey) is 12 in C, 8 in Java",
+            "offsetof(struct ibv_sge, length) is 8 in C, 12 in Java",
+            "sizeof(struct ibv_mr) is 48 in C, 16 in Java",
+            "IBV_WC_RETRY_EXC_ERR is 12 in C, 13 in Java"),
+        disagreements(java));
+  }
+
   private void assertAgree(Map<String, Long> java) throws Exception {
+    List<String> wrong = disagreements(java);
+    assertTrue(wrong.isEmpty(), () -> String.join("\n", wrong));
+  }
+
+  private List<String> disagreements(Map<String, Long> java) throws Exception {
     CProgram program = new CProgram(directory);
     java.keySet().forEach(program::add);
     List<String> wrong = new ArrayList<>();
@@ -128,7 +152,7 @@ class HeaderProofTest {
                 wrong.add(expression + " is " + c + " in C, " + java.get(expression) + " in Java");
               }
             });
-    assertTrue(wrong.isEmpty(), () -> String.join("\n", wrong));
+    return wrong;
   }
 
   /** Offset and size of each member, and of the members of members. */
