@@ -1,0 +1,78 @@
+package dev.verbatim.examples;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One query under the reference shuffle manager and another one, over all rounds.
+ *
+ * @param seconds median over rounds
+ * @param otherSeconds median over rounds
+ * @param shuffle of the other manager's last round
+ * @param transfer of the other manager's last round, null if not counted
+ * @param difference what differs from the reference's first result, null if nothing ever did
+ */
+record Comparison(
+    String query,
+    int rows,
+    double seconds,
+    double otherSeconds,
+    ShuffleBytes shuffle,
+    TransferBytes transfer,
+    String difference) {
+
+  /**
+   * @param reference reports by round
+   * @param other reports by round, of the same queries in the same order
+   */
+  static List<Comparison> of(List<ApplicationReport> reference, List<ApplicationReport> other) {
+    List<Comparison> comparisons = new ArrayList<>();
+    for (int i = 0; i < reference.getFirst().queries().size(); i++) {
+      int query = i;
+      comparisons.add(
+          of(
+              reference.stream().map(report -> report.queries().get(query)).toList(),
+              other.stream().map(report -> report.queries().get(query)).toList(),
+              other.getFirst().label()));
+    }
+    return comparisons;
+  }
+
+  private static Comparison of(
+      List<QueryReport> reference, List<QueryReport> other, String otherLabel) {
+    QueryResult expected = reference.getFirst().result();
+    QueryReport last = other.getLast();
+    return new Comparison(
+        last.query(),
+        expected.rows().size(),
+        median(reference),
+        median(other),
+        last.shuffle(),
+        last.transfer(),
+        firstDifference(expected, reference, "reference")
+            .or(() -> firstDifference(expected, other, otherLabel))
+            .orElse(null));
+  }
+
+  private static double median(List<QueryReport> rounds) {
+    double[] seconds = rounds.stream().mapToDouble(QueryReport::seconds).sorted().toArray();
+    int middle = seconds.length / 2;
+    return seconds.length % 2 == 1 ? seconds[middle] : (seconds[middle - 1] + seconds[middle]) / 2;
+  }
+
+  private static Optional<String> firstDifference(
+      QueryResult expected, List<QueryReport> rounds, String label) {
+    for (int i = 0; i < rounds.size(); i++) {
+      Optional<String> difference = ResultComparison.difference(expected, rounds.get(i).result());
+      if (difference.isPresent()) {
+        return Optional.of(label + ", round " + (i + 1) + ": " + difference.get());
+      }
+    }
+    return Optional.empty();
+  }
+
+  boolean same() {
+    return difference == null;
+  }
+}

@@ -1,0 +1,2 @@
+/** Whole programs that run on Spark with and without Verbatim. */
+package dev.verbatim.examples;

@@ -1,0 +1,69 @@
+package dev.verbatim.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ComparisonTest {
+  private static ApplicationReport round(String label, double seconds, String value) {
+    QueryResult result = new QueryResult(List.of("string"), List.of(List.of(value)));
+    ShuffleBytes shuffle = new ShuffleBytes(2_000_000, 500_000, 1_500_000, 3, 0);
+    TransferBytes transfer = new TransferBytes(1_400_000, 100_000);
+    return new ApplicationReport(
+        label, label, List.of(new QueryReport("q1", seconds, shuffle, transfer, result)));
+  }
+
+  @Test
+  void shouldTakeTheMedianWhenThereAreSeveralRounds() {
+    List<ApplicationReport> sort =
+        List.of(round("sort", 9, "x"), round("sort", 1, "x"), round("sort", 2, "x"));
+    List<ApplicationReport> other = List.of(round("other", 4, "x"), round("other", 2, "x"));
+    Comparison comparison = Comparison.of(sort, other).getFirst();
+    assertEquals(2, comparison.seconds());
+    assertEquals(3, comparison.otherSeconds());
+    assertTrue(comparison.same());
+  }
+
+  @Test
+  void shouldNameManagerAndRoundWhenOneResultDiffers() {
+    List<ApplicationReport> sort = List.of(round("sort", 1, "x"), round("sort", 1, "x"));
+    List<ApplicationReport> other = List.of(round("other", 1, "x"), round("other", 1, "y"));
+    Comparison comparison = Comparison.of(sort, other).getFirst();
+    assertFalse(comparison.same());
+    assertTrue(comparison.difference().startsWith("other, round 2: "), comparison.difference());
+  }
+
+  @Test
+  void shouldNotTrustTheReferenceWhenItDiffersFromItself() {
+    List<ApplicationReport> sort = List.of(round("sort", 1, "x"), round("sort", 1, "y"));
+    List<ApplicationReport> other = List.of(round("other", 1, "x"), round("other", 1, "x"));
+    assertFalse(Comparison.of(sort, other).getFirst().same());
+  }
+
+  @Test
+  void shouldAlignColumnsAndSumWhenATableIsPrinted() {
+    Comparison one =
+        Comparison.of(List.of(round("sort", 2, "x")), List.of(round("v", 3, "x"))).getFirst();
+    Comparison two =
+        Comparison.of(List.of(round("sort", 10, "x")), List.of(round("v", 9, "y"))).getFirst();
+    assertEquals(
+        """
+        query  rows  sort s   v s  ratio  shuffled  remote  by RDMA  by TCP  result
+        q1        1     2.0   3.0   1.50    2.0 MB  1.5 MB   1.4 MB  0.1 MB  OK
+        q1        1    10.0   9.0   0.90    2.0 MB  1.5 MB   1.4 MB  0.1 MB  DIFFERENT
+        all       2    12.0  12.0   1.00    4.0 MB  3.0 MB   2.8 MB  0.2 MB  DIFFERENT
+        """,
+        ComparisonTable.format("sort", "v", List.of(one, two)));
+  }
+
+  @Test
+  void shouldSayThatCarriersAreNotCountedWhenTheManagerDoesNot() {
+    Comparison uncounted =
+        new Comparison("q1", 1, 1, 1, new ShuffleBytes(0, 0, 0, 0, 0), null, null);
+    String line = ComparisonTable.format("a", "b", List.of(uncounted)).lines().toList().get(1);
+    assertTrue(line.endsWith("n/a     n/a  OK"), line);
+  }
+}
