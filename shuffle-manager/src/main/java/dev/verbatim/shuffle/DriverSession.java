@@ -1,0 +1,63 @@
+package dev.verbatim.shuffle;
+
+import dev.verbatim.shuffle.conf.RdmaConf;
+import dev.verbatim.shuffle.metrics.ShuffleReport;
+import dev.verbatim.shuffle.registry.DriverRegistry;
+import dev.verbatim.shuffle.registry.RegistryEndpoint;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.spark.SparkContext;
+import org.apache.spark.rpc.RpcEndpointRef;
+import org.apache.spark.rpc.RpcEnv;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The driver's part: the registry, open to executors over Spark's RPC. */
+final class DriverSession implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DriverSession.class);
+
+  private final ScheduledExecutorService timer = Threads.timer("registry");
+  private final DriverRegistry registry;
+  private final RpcEnv rpcEnv;
+  private final RpcEndpointRef endpoint;
+  private final AtomicBoolean listening = new AtomicBoolean();
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  DriverSession(RdmaConf conf, RpcEnv rpcEnv) {
+    this.registry = new DriverRegistry(conf.get(RdmaConf.REGISTRY_HOLD), timer);
+    this.rpcEnv = rpcEnv;
+    this.endpoint = RegistryEndpoint.open(rpcEnv, registry);
+  }
+
+  /** Hears of lost executors from the first shuffle on: before, the context is not complete. */
+  void listen(SparkContext context) {
+    if (listening.compareAndSet(false, true)) {
+      context.addSparkListener(
+          new SparkListener() {
+            @Override
+            public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
+              registry.removeExecutor(event.executorId());
+            }
+          });
+    }
+  }
+
+  void removeShuffle(int shuffleId) {
+    registry.removeShuffle(shuffleId);
+  }
+
+  ShuffleReport report() {
+    return registry.report();
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      rpcEnv.stop(endpoint);
+      timer.shutdownNow();
+      LOG.info("{}", registry.report().describe());
+    }
+  }
+}

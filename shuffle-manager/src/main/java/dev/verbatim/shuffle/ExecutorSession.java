@@ -1,0 +1,180 @@
+package dev.verbatim.shuffle;
+
+import dev.verbatim.shuffle.conf.RdmaConf;
+import dev.verbatim.shuffle.fallback.FallbackPolicy;
+import dev.verbatim.shuffle.fallback.FallbackReason;
+import dev.verbatim.shuffle.fallback.Obstacle;
+import dev.verbatim.shuffle.fallback.ProcessFacts;
+import dev.verbatim.shuffle.metrics.ShuffleCounters;
+import dev.verbatim.shuffle.registry.DriverLink;
+import dev.verbatim.shuffle.registry.OutputPublisher;
+import dev.verbatim.shuffle.registry.RegistryEndpoint;
+import dev.verbatim.transport.OpenResult;
+import dev.verbatim.transport.RdmaTransport;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.util.Optional;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.apache.spark.SecurityManager;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.util.RpcUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An executor's part: opens the transport or says why not, and keeps the counters in both cases.
+ */
+final class ExecutorSession implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ExecutorSession.class);
+
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final ScheduledExecutorService timer = Threads.timer("publish");
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private OutputPublisher publisher;
+  private ActiveRdma active;
+  private Obstacle obstacle;
+
+  private ExecutorSession() {}
+
+  /** A session of a process without executors of its own kind around it. */
+  static ExecutorSession off(Obstacle obstacle) {
+    ExecutorSession session = new ExecutorSession();
+    session.obstacle = obstacle;
+    return session;
+  }
+
+  /**
+   * Never fails: what goes wrong is why RDMA is off.
+   *
+   * @param invalid why the settings of this host cannot be used, or null
+   */
+  static ExecutorSession open(
+      SparkConf spark, RdmaConf conf, IllegalArgumentException invalid, SparkEnv env) {
+    ExecutorSession session = new ExecutorSession();
+    session.obstacle =
+        invalid == null
+            ? FallbackPolicy.forProcess(ProcessFacts.of(spark, conf)).orElse(null)
+            : Obstacle.of(FallbackReason.INVALID_CONFIGURATION, invalid.getMessage());
+    try {
+      DriverLink driver =
+          new DriverLink(
+              RpcUtils.makeDriverRef(RegistryEndpoint.NAME, spark, env.rpcEnv()),
+              env.executorId(),
+              conf.get(RdmaConf.REGISTRY_TIMEOUT));
+      session.connect(conf, env, driver);
+    } catch (RuntimeException | IOException e) {
+      session.refuse(FallbackReason.REGISTRY_UNREACHABLE, e.toString());
+    }
+    LOG.info("{}", session.describe());
+    return session;
+  }
+
+  private void connect(RdmaConf conf, SparkEnv env, DriverLink driver) throws IOException {
+    publisher =
+        new OutputPublisher(
+            driver,
+            counters,
+            timer,
+            conf.get(RdmaConf.PUBLISH_DELAY),
+            conf.get(RdmaConf.REPORT_INTERVAL));
+    if (obstacle == null) {
+      openTransport(conf, env, driver);
+    }
+    driver.announce(active == null ? null : active.info().address(), describe());
+  }
+
+  private void openTransport(RdmaConf conf, SparkEnv env, DriverLink driver) throws IOException {
+    byte[] token = keyed(driver.hello(), env.securityManager());
+    try {
+      OpenResult result =
+          RdmaTransport.open(
+              conf.transportConfig().localName(driver.executorId()).applicationToken(token));
+      switch (result) {
+        case OpenResult.Unavailable unavailable -> obstacle = Obstacle.of(unavailable);
+        case OpenResult.Opened opened -> activate(opened.transport(), conf, env, driver);
+      }
+    } catch (IllegalArgumentException e) {
+      refuse(FallbackReason.INVALID_CONFIGURATION, e.getMessage());
+    } catch (RuntimeException | LinkageError e) {
+      LOG.warn("The transport could not be opened", e);
+      refuse(FallbackReason.DEVICE_ERROR, e.toString());
+    }
+  }
+
+  private void activate(RdmaTransport transport, RdmaConf conf, SparkEnv env, DriverLink driver) {
+    try {
+      active = new ActiveRdma(transport, conf, env, driver, publisher, counters);
+    } catch (RuntimeException e) {
+      transport.close();
+      throw e;
+    }
+  }
+
+  /** With authentication on, the application's own secret is part of what peers must prove. */
+  private static byte[] keyed(byte[] token, SecurityManager security) {
+    if (!security.isAuthenticationEnabled()) {
+      return token;
+    }
+    try {
+      Mac mac = Mac.getInstance("HmacSHA256");
+      byte[] secret = security.getSecretKey().getBytes(StandardCharsets.UTF_8);
+      mac.init(new SecretKeySpec(secret, "HmacSHA256"));
+      return mac.doFinal(token);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("every JDK has HmacSHA256", e);
+    }
+  }
+
+  private void refuse(FallbackReason reason, String seen) {
+    if (obstacle == null) {
+      obstacle = Obstacle.of(reason, seen);
+    }
+  }
+
+  ShuffleCounters counters() {
+    return counters;
+  }
+
+  /** Empty when RDMA is off. */
+  Optional<ActiveRdma> active() {
+    return Optional.ofNullable(active);
+  }
+
+  /** Why RDMA is off. */
+  FallbackReason reason() {
+    return obstacle.reason();
+  }
+
+  String describe() {
+    return active == null ? obstacle.describe() : active.describe();
+  }
+
+  /** Sends the counters to the driver if they have changed. */
+  void report() {
+    if (publisher != null) {
+      publisher.report();
+    }
+  }
+
+  void removeShuffle(int shuffleId) {
+    if (active != null) {
+      active.removeShuffle(shuffleId);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      if (active != null) {
+        active.close();
+      }
+      report();
+      timer.shutdownNow();
+    }
+  }
+}

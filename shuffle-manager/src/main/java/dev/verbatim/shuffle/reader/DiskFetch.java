@@ -1,0 +1,151 @@
+package dev.verbatim.shuffle.reader;
+
+import dev.verbatim.shuffle.fallback.FallbackReason;
+import dev.verbatim.transport.PeerConnection;
+import dev.verbatim.transport.ReadBatch;
+import dev.verbatim.transport.ReadBuffer;
+import dev.verbatim.transport.ReadFailure;
+import dev.verbatim.transport.ReadListener;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.DownloadFile;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.DownloadFileWritableChannel;
+
+/**
+ * READs blocks that are too large for memory piece by piece into temporary files: while one piece
+ * is written the next one is on its way. Runs on a thread that may block.
+ */
+final class DiskFetch {
+  private static final int PIECE_BYTES = 4 << 20;
+
+  private final RdmaFetch fetch;
+  private final FetchContext context;
+  private final DownloadFileManager files;
+  private final PeerConnection connection;
+  private final List<ShuffleBlock> blocks;
+
+  DiskFetch(
+      RdmaFetch fetch,
+      FetchContext context,
+      DownloadFileManager files,
+      PeerConnection connection,
+      List<ShuffleBlock> blocks) {
+    this.fetch = fetch;
+    this.context = context;
+    this.files = files;
+    this.connection = connection;
+    this.blocks = blocks;
+  }
+
+  /** Ends when all blocks are delivered, or the rest is left to TCP. */
+  void run() {
+    try {
+      for (ShuffleBlock block : blocks) {
+        download(block);
+      }
+    } catch (ReadException e) {
+      fetch.fallbackAll(e.reason, e.getMessage());
+    } catch (IOException | RuntimeException e) {
+      fetch.fallbackAll(FallbackReason.DOWNLOAD_FAILED, e.toString());
+    }
+  }
+
+  private void download(ShuffleBlock block) throws IOException, ReadException {
+    DownloadFile file = files.createTempFile(context.downloadConf());
+    ManagedBuffer data;
+    try (DownloadFileWritableChannel channel = file.openForWriting()) {
+      copy(block, channel);
+      data = channel.closeAndRead();
+    } catch (IOException | ReadException | RuntimeException e) {
+      file.delete();
+      throw e;
+    }
+    fetch.deliverFile(block, data);
+    if (!files.registerTempFileToClean(file)) {
+      file.delete();
+    }
+  }
+
+  private void copy(ShuffleBlock block, DownloadFileWritableChannel channel)
+      throws IOException, ReadException {
+    CompletableFuture<ReadBuffer> next = read(block, 0);
+    for (long done = 0; done < block.length; done += PIECE_BYTES) {
+      ReadBuffer piece = await(next);
+      long following = done + PIECE_BYTES;
+      next = following < block.length ? read(block, following) : null;
+      try {
+        ByteBuffer bytes = piece.asByteBuffer(0, (int) piece.length());
+        while (bytes.hasRemaining()) {
+          channel.write(bytes);
+        }
+      } catch (IOException | RuntimeException e) {
+        if (next != null) {
+          next.thenAccept(ReadBuffer::release);
+        }
+        throw e;
+      } finally {
+        piece.release();
+      }
+    }
+  }
+
+  private CompletableFuture<ReadBuffer> read(ShuffleBlock block, long done) {
+    int length = (int) Math.min(PIECE_BYTES, block.length - done);
+    Optional<ReadBuffer> acquired = context.transport().tryAcquire(length);
+    if (acquired.isEmpty()) {
+      return CompletableFuture.failedFuture(
+          new ReadException(FallbackReason.POOL_EXHAUSTED, "for data"));
+    }
+    ReadBuffer buffer = acquired.get();
+    CompletableFuture<ReadBuffer> end = new CompletableFuture<>();
+    ReadPlan plan =
+        new ReadPlan(
+            new ReadBatch(
+                new ReadListener() {
+                  @Override
+                  public void onSuccess() {
+                    end.complete(buffer);
+                  }
+
+                  @Override
+                  public void onFailure(ReadFailure cause) {
+                    buffer.release();
+                    end.completeExceptionally(
+                        new ReadException(
+                            FallbackReason.of(cause.kind()), cause.kind() + ": " + cause.detail()));
+                  }
+                }));
+    plan.add(block.output, block.offset + done, length, buffer, 0);
+    connection.read(plan.batch());
+    return end;
+  }
+
+  /** Waits without a limit of its own: every batch has a deadline. */
+  private static ReadBuffer await(CompletableFuture<ReadBuffer> piece) throws ReadException {
+    try {
+      return piece.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof ReadException cause) {
+        throw cause;
+      }
+      throw e;
+    }
+  }
+
+  private static final class ReadException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final FallbackReason reason;
+
+    ReadException(FallbackReason reason, String message) {
+      super(message);
+      this.reason = reason;
+    }
+  }
+}

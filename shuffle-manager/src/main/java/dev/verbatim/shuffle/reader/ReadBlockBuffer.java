@@ -1,0 +1,87 @@
+package dev.verbatim.shuffle.reader;
+
+import dev.verbatim.transport.ReadBuffer;
+import io.netty.buffer.Unpooled;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
+import java.nio.ByteBuffer;
+import java.util.Collections;
+import java.util.List;
+import org.apache.spark.network.buffer.ManagedBuffer;
+
+/**
+ * A block in the pool's memory, in one slice or several. It owns one reference to the buffer of
+ * each slice; as with Spark's Netty buffers, streams and views are valid until the last release.
+ */
+final class ReadBlockBuffer extends ManagedBuffer {
+
+  /** Bytes of a block: {@code length} bytes of a buffer from {@code offset}. */
+  record Slice(ReadBuffer buffer, long offset, int length) {
+    ByteBuffer view() {
+      return buffer.asByteBuffer(offset, length);
+    }
+  }
+
+  private final List<Slice> slices;
+  private final long size;
+
+  ReadBlockBuffer(List<Slice> slices) {
+    this.slices = List.copyOf(slices);
+    this.size = slices.stream().mapToLong(Slice::length).sum();
+  }
+
+  @Override
+  public long size() {
+    return size;
+  }
+
+  @Override
+  public ByteBuffer nioByteBuffer() {
+    if (slices.size() == 1) {
+      return slices.getFirst().view();
+    }
+    ByteBuffer copy = ByteBuffer.allocate(Math.toIntExact(size));
+    slices.forEach(slice -> copy.put(slice.view()));
+    return copy.flip();
+  }
+
+  @Override
+  public InputStream createInputStream() {
+    if (slices.size() == 1) {
+      return new ByteBufferStream(slices.getFirst().view());
+    }
+    return new SequenceInputStream(
+        Collections.enumeration(
+            slices.stream()
+                .map(slice -> (InputStream) new ByteBufferStream(slice.view()))
+                .toList()));
+  }
+
+  @Override
+  public ManagedBuffer retain() {
+    slices.forEach(slice -> slice.buffer().retain());
+    return this;
+  }
+
+  @Override
+  public ManagedBuffer release() {
+    slices.forEach(slice -> slice.buffer().release());
+    return this;
+  }
+
+  /** A copy, so that Netty's reference counting and the pool's do not have to know each other. */
+  @Override
+  public Object convertToNetty() {
+    return Unpooled.copiedBuffer(nioByteBuffer());
+  }
+
+  @Override
+  public Object convertToNettyForSsl() {
+    return convertToNetty();
+  }
+
+  @Override
+  public String toString() {
+    return "ReadBlockBuffer[" + size + " bytes in " + slices.size() + " slices]";
+  }
+}

@@ -1,0 +1,129 @@
+package dev.verbatim.shuffle.registry;
+
+import dev.verbatim.shuffle.metrics.CounterSnapshot;
+import dev.verbatim.shuffle.registry.Message.Announce;
+import dev.verbatim.shuffle.registry.Message.Hello;
+import dev.verbatim.shuffle.registry.Message.Report;
+import dev.verbatim.shuffle.registry.Message.Table;
+import dev.verbatim.shuffle.registry.Message.Welcome;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.spark.rpc.RpcEndpointRef;
+import org.apache.spark.rpc.RpcTimeout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.concurrent.duration.FiniteDuration;
+import scala.jdk.javaapi.FutureConverters;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
+
+/** An executor's side of the conversation with the registry. Thread-safe. */
+public final class DriverLink {
+  private static final Logger LOG = LoggerFactory.getLogger(DriverLink.class);
+  private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);
+
+  private final RpcEndpointRef driver;
+  private final String executorId;
+  private final Duration patience;
+  private final RpcTimeout timeout;
+  private final MessageCodec codec = new MessageCodec();
+
+  /**
+   * @param patience longest wait for an answer
+   */
+  public DriverLink(RpcEndpointRef driver, String executorId, Duration patience) {
+    this.driver = driver;
+    this.executorId = executorId;
+    this.patience = patience;
+    this.timeout =
+        new RpcTimeout(
+            new FiniteDuration(patience.toMillis(), TimeUnit.MILLISECONDS),
+            "spark.shuffle.rdma.registry.timeout");
+  }
+
+  public String executorId() {
+    return executorId;
+  }
+
+  /**
+   * Greets the driver.
+   *
+   * @return the application's secret
+   * @throws IOException when no valid answer came in time
+   */
+  public byte[] hello() throws IOException {
+    try {
+      Message answer =
+          ask(new Hello(executorId)).get(patience.toMillis() * 2, TimeUnit.MILLISECONDS);
+      if (answer instanceof Welcome welcome) {
+        return welcome.token();
+      }
+      throw new IOException("unexpected answer " + answer.getClass().getName());
+    } catch (ExecutionException | TimeoutException e) {
+      throw new IOException("no answer from " + driver.address() + ": " + e, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
+  }
+
+  /**
+   * Says how this executor is equipped.
+   *
+   * @param listener null when RDMA is off
+   */
+  public void announce(InetSocketAddress listener, String mode) {
+    send(new Announce(executorId, listener, mode));
+  }
+
+  public void report(CounterSnapshot counters) {
+    send(new Report(executorId, counters));
+  }
+
+  void send(Message message) {
+    try {
+      driver.send(codec.encode(message));
+    } catch (RuntimeException e) {
+      // A lost message costs a fallback to TCP or an old counter, never the job.
+      LOG.debug("Could not send to the registry", e);
+    }
+  }
+
+  CompletableFuture<Table> askTable(Message question) {
+    return ask(question)
+        .thenApply(
+            answer -> {
+              if (answer instanceof Table table) {
+                return table;
+              }
+              throw new IllegalStateException("unexpected " + answer.getClass().getName());
+            });
+  }
+
+  private CompletableFuture<Message> ask(Message question) {
+    CompletableFuture<Message> answer = new CompletableFuture<>();
+    try {
+      FutureConverters.<byte[]>asJava(driver.ask(codec.encode(question), timeout, BYTES))
+          .whenComplete(
+              (bytes, error) -> {
+                try {
+                  if (error != null) {
+                    answer.completeExceptionally(error);
+                  } else {
+                    answer.complete(codec.decode(bytes));
+                  }
+                } catch (MalformedMessageException e) {
+                  answer.completeExceptionally(e);
+                }
+              });
+    } catch (RuntimeException e) {
+      answer.completeExceptionally(e);
+    }
+    return answer;
+  }
+}

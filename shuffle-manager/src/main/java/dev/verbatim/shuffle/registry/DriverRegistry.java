@@ -1,0 +1,243 @@
+package dev.verbatim.shuffle.registry;
+
+import dev.verbatim.shuffle.metrics.CounterSnapshot;
+import dev.verbatim.shuffle.metrics.ShuffleReport;
+import dev.verbatim.shuffle.metrics.ShuffleReport.ExecutorReport;
+import dev.verbatim.shuffle.reader.MapOutputLocation;
+import dev.verbatim.shuffle.reader.PeerState;
+import dev.verbatim.shuffle.registry.Message.Announce;
+import dev.verbatim.shuffle.registry.Message.Await;
+import dev.verbatim.shuffle.registry.Message.Publish;
+import dev.verbatim.shuffle.registry.Message.Report;
+import dev.verbatim.shuffle.registry.Message.Sync;
+import dev.verbatim.shuffle.registry.Message.Table;
+import dev.verbatim.shuffle.registry.Message.Welcome;
+import dev.verbatim.transport.PeerAddress;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * What the driver knows: who the executors are, where their map outputs are, what they have moved.
+ * Thread-safe; nothing here waits.
+ */
+public final class DriverRegistry {
+  private final SecureRandom random = new SecureRandom();
+  private final byte[] token = new byte[32];
+  private final Duration hold;
+  private final ScheduledExecutorService timer;
+  private final Map<Integer, ShuffleTable> tables = new HashMap<>();
+  private final Map<String, PeerState> peers = new HashMap<>();
+  private final Map<String, String> modes = new HashMap<>();
+  private final Map<String, CounterSnapshot> counters = new HashMap<>();
+  private final Map<Integer, List<Waiter>> waiters = new HashMap<>();
+
+  /**
+   * @param hold how long an answer may be held back for records that are still missing
+   */
+  public DriverRegistry(Duration hold, ScheduledExecutorService timer) {
+    this.hold = hold;
+    this.timer = timer;
+    random.nextBytes(token);
+  }
+
+  Welcome welcome() {
+    return new Welcome(token);
+  }
+
+  synchronized void announce(Announce message) {
+    String executorId = message.executorId();
+    modes.put(executorId, message.mode());
+    peers.put(
+        executorId,
+        message.listener() == null
+            ? new PeerState.Off(executorId, message.mode())
+            : new PeerState.On(new PeerAddress(executorId, message.listener())));
+  }
+
+  void publish(Publish message) {
+    List<Runnable> answers = new ArrayList<>();
+    synchronized (this) {
+      Set<Integer> touched = new HashSet<>();
+      for (Publish.Entry entry : message.entries()) {
+        if (peers.containsKey(entry.output().executorId())) {
+          table(entry.shuffleId()).add(entry.output());
+          touched.add(entry.shuffleId());
+        }
+      }
+      touched.forEach(shuffleId -> collectReady(shuffleId, answers));
+    }
+    answers.forEach(Runnable::run);
+  }
+
+  synchronized void report(Report message) {
+    counters.put(message.executorId(), message.counters());
+  }
+
+  synchronized Table sync(Sync message) {
+    ShuffleTable table = table(message.shuffleId());
+    int from = message.epoch() == table.epoch() ? message.position() : 0;
+    ShuffleTable.Chunk chunk = table.from(from);
+    Set<String> executors = new LinkedHashSet<>();
+    chunk.outputs().forEach(output -> executors.add(output.executorId()));
+    return new Table(
+        table.epoch(), chunk.position(), chunk.more(), states(executors), chunk.outputs());
+  }
+
+  /** Answers at once, or when the records are there, or when the hold time is over. */
+  void await(Await message, Consumer<Table> reply) {
+    Table answer;
+    synchronized (this) {
+      Waiter waiter = new Waiter(message, reply);
+      boolean worthWaiting =
+          peers.get(message.executorId()) instanceof PeerState.On && !hold.isZero();
+      if (worthWaiting && !complete(message)) {
+        waiters.computeIfAbsent(message.shuffleId(), key -> new ArrayList<>()).add(waiter);
+        waiter.deadline =
+            timer.schedule(() -> expire(waiter), hold.toNanos(), TimeUnit.NANOSECONDS);
+        return;
+      }
+      answer = answer(message);
+    }
+    reply.accept(answer);
+  }
+
+  /** Forgets where a lost executor and its map outputs are; its counters stay. */
+  public void removeExecutor(String executorId) {
+    List<Runnable> answers = new ArrayList<>();
+    synchronized (this) {
+      peers.remove(executorId);
+      tables.values().forEach(table -> table.removeExecutor(executorId));
+      List.copyOf(waiters.keySet()).forEach(shuffleId -> collectReady(shuffleId, answers));
+    }
+    answers.forEach(Runnable::run);
+  }
+
+  public void removeShuffle(int shuffleId) {
+    List<Runnable> answers = new ArrayList<>();
+    synchronized (this) {
+      tables.remove(shuffleId);
+      List<Waiter> waiting = waiters.remove(shuffleId);
+      if (waiting != null) {
+        waiting.forEach(waiter -> answers.add(waiter.answered(answer(waiter.question))));
+      }
+    }
+    answers.forEach(Runnable::run);
+  }
+
+  public synchronized ShuffleReport report() {
+    Map<String, ExecutorReport> executors = new HashMap<>();
+    modes.forEach(
+        (executorId, mode) ->
+            executors.put(
+                executorId,
+                new ExecutorReport(mode, counters.getOrDefault(executorId, CounterSnapshot.ZERO))));
+    return ShuffleReport.of(executors);
+  }
+
+  /** Records held, for tests and user interfaces. */
+  public synchronized int records() {
+    return tables.values().stream().mapToInt(ShuffleTable::size).sum();
+  }
+
+  private ShuffleTable table(int shuffleId) {
+    return tables.computeIfAbsent(shuffleId, key -> new ShuffleTable(random.nextInt()));
+  }
+
+  private boolean complete(Await question) {
+    ShuffleTable table = tables.get(question.shuffleId());
+    if (table == null) {
+      return false;
+    }
+    for (long mapId : question.mapIds()) {
+      if (!table.has(mapId)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private Table answer(Await question) {
+    ShuffleTable table = tables.get(question.shuffleId());
+    List<MapOutputLocation> outputs = new ArrayList<>();
+    if (table != null) {
+      for (long mapId : question.mapIds()) {
+        MapOutputLocation output = table.get(mapId);
+        if (output != null) {
+          outputs.add(output);
+        }
+      }
+    }
+    Set<String> executors = new LinkedHashSet<>(List.of(question.executorId()));
+    outputs.forEach(output -> executors.add(output.executorId()));
+    return new Table(0, 0, false, states(executors), outputs);
+  }
+
+  private List<PeerState> states(Set<String> executors) {
+    return executors.stream()
+        .map(id -> Objects.requireNonNullElse(peers.get(id), unknown(id)))
+        .toList();
+  }
+
+  private static PeerState unknown(String executorId) {
+    return new PeerState.Off(executorId, "it is not known to the driver's registry");
+  }
+
+  private void collectReady(int shuffleId, List<Runnable> answers) {
+    List<Waiter> waiting = waiters.getOrDefault(shuffleId, List.of());
+    for (Iterator<Waiter> it = waiting.iterator(); it.hasNext(); ) {
+      Waiter waiter = it.next();
+      boolean lost = !peers.containsKey(waiter.question.executorId());
+      if (lost || complete(waiter.question)) {
+        it.remove();
+        answers.add(waiter.answered(answer(waiter.question)));
+      }
+    }
+    if (waiting.isEmpty()) {
+      waiters.remove(shuffleId);
+    }
+  }
+
+  private void expire(Waiter waiter) {
+    Table answer;
+    synchronized (this) {
+      List<Waiter> waiting = waiters.get(waiter.question.shuffleId());
+      if (waiting == null || !waiting.remove(waiter)) {
+        return;
+      }
+      if (waiting.isEmpty()) {
+        waiters.remove(waiter.question.shuffleId());
+      }
+      answer = answer(waiter.question);
+    }
+    waiter.reply.accept(answer);
+  }
+
+  private static final class Waiter {
+    private final Await question;
+    private final Consumer<Table> reply;
+    private ScheduledFuture<?> deadline;
+
+    Waiter(Await question, Consumer<Table> reply) {
+      this.question = question;
+      this.reply = reply;
+    }
+
+    Runnable answered(Table answer) {
+      deadline.cancel(false);
+      return () -> reply.accept(answer);
+    }
+  }
+}

@@ -1,0 +1,160 @@
+package dev.verbatim.shuffle.registry;
+
+import dev.verbatim.shuffle.fallback.FallbackReason;
+import dev.verbatim.shuffle.reader.MapOutputLocation;
+import dev.verbatim.shuffle.reader.MapOutputLocator;
+import dev.verbatim.shuffle.reader.PeerState;
+import dev.verbatim.shuffle.registry.Message.Await;
+import dev.verbatim.shuffle.registry.Message.Sync;
+import dev.verbatim.shuffle.registry.Message.Table;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An executor's copies of the driver's tables. A shuffle's table is fetched once by all readers
+ * together; what it lacks is asked for once more by name, and then left to TCP.
+ */
+public final class MapOutputTables implements MapOutputLocator {
+  private static final Logger LOG = LoggerFactory.getLogger(MapOutputTables.class);
+  private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private final DriverLink driver;
+  private final Map<Integer, Copy> copies = new ConcurrentHashMap<>();
+  private final Map<String, PeerState> peers = new ConcurrentHashMap<>();
+
+  public MapOutputTables(DriverLink driver) {
+    this.driver = driver;
+  }
+
+  @Override
+  public CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds) {
+    Copy copy = copies.computeIfAbsent(shuffleId, Copy::new);
+    if (copy.failedLately() || copy.lacking(executorId, mapIds).length == 0) {
+      return CompletableFuture.completedFuture(copy.answer(executorId, mapIds));
+    }
+    return copy.synced()
+        .thenCompose(done -> copy.await(executorId, copy.lacking(executorId, mapIds)))
+        .handle((done, error) -> copy.answer(executorId, mapIds));
+  }
+
+  /** Forgets a shuffle that is no more. */
+  public void remove(int shuffleId) {
+    copies.remove(shuffleId);
+  }
+
+  private final class Copy {
+    private final int shuffleId;
+    private final Map<Long, MapOutputLocation> outputs = new ConcurrentHashMap<>();
+
+    /** Map outputs that the driver had no record of, and when it was asked. */
+    private final Map<Long, Long> missing = new ConcurrentHashMap<>();
+
+    private CompletableFuture<Void> sync;
+
+    /** Time of the last failure; 0 when the last question was answered. */
+    private volatile long failedAt;
+
+    Copy(int shuffleId) {
+      this.shuffleId = shuffleId;
+    }
+
+    Located answer(String executorId, long[] mapIds) {
+      Map<Long, MapOutputLocation> found = new HashMap<>();
+      for (long mapId : mapIds) {
+        MapOutputLocation output = outputs.get(mapId);
+        if (output != null) {
+          found.put(mapId, output);
+        }
+      }
+      PeerState peer = peers.get(executorId);
+      if (peer == null) {
+        peer = new PeerState.Off(executorId, "the driver's registry has not told about it");
+      }
+      return new Located(
+          peer,
+          found,
+          failedAt == 0 ? FallbackReason.RECORD_MISSING : FallbackReason.REGISTRY_FAILED);
+    }
+
+    boolean failedLately() {
+      return failedAt != 0 && System.nanoTime() - failedAt < RETRY_NANOS;
+    }
+
+    /** What to ask for; nothing when the executor is known to have RDMA off. */
+    long[] lacking(String executorId, long[] mapIds) {
+      if (peers.get(executorId) instanceof PeerState.Off) {
+        return new long[0];
+      }
+      long now = System.nanoTime();
+      return java.util.Arrays.stream(mapIds)
+          .filter(mapId -> !outputs.containsKey(mapId))
+          .filter(
+              mapId -> {
+                Long asked = missing.get(mapId);
+                return asked == null || now - asked > RETRY_NANOS;
+              })
+          .toArray();
+    }
+
+    synchronized CompletableFuture<Void> synced() {
+      if (sync == null || sync.isCompletedExceptionally()) {
+        sync = syncFrom(0, 0).whenComplete(this::note);
+      }
+      return sync;
+    }
+
+    private CompletableFuture<Void> syncFrom(int epoch, int position) {
+      return driver
+          .askTable(new Sync(shuffleId, epoch, position))
+          .thenCompose(
+              table -> {
+                add(table);
+                return table.more()
+                    ? syncFrom(table.epoch(), table.position())
+                    : CompletableFuture.completedFuture(null);
+              });
+    }
+
+    CompletableFuture<Void> await(String executorId, long[] mapIds) {
+      if (mapIds.length == 0) {
+        return CompletableFuture.completedFuture(null);
+      }
+      return driver
+          .askTable(new Await(shuffleId, executorId, mapIds))
+          .<Void>thenApply(
+              table -> {
+                add(table);
+                long now = System.nanoTime();
+                for (long mapId : mapIds) {
+                  if (!outputs.containsKey(mapId)) {
+                    missing.put(mapId, now);
+                  }
+                }
+                return null;
+              })
+          .whenComplete(this::note);
+    }
+
+    private void add(Table table) {
+      table.peers().forEach(peer -> peers.put(peer.executorId(), peer));
+      for (MapOutputLocation output : table.outputs()) {
+        outputs.put(output.mapId(), output);
+        missing.remove(output.mapId());
+      }
+    }
+
+    private void note(Void done, Throwable error) {
+      if (error == null) {
+        failedAt = 0;
+        return;
+      }
+      failedAt = Math.max(1, System.nanoTime());
+      LOG.warn("The registry did not answer about shuffle {}: {}", shuffleId, error.toString());
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package dev.verbatim.shuffle.registry;
+
+import dev.verbatim.shuffle.metrics.CounterSnapshot;
+import dev.verbatim.shuffle.reader.MapOutputLocation;
+import dev.verbatim.shuffle.reader.PeerState;
+import java.net.InetSocketAddress;
+import java.util.List;
+
+/** What executors and the driver's registry say to each other. */
+sealed interface Message {
+
+  /** Executor to driver, answered by {@link Welcome}: a first greeting. */
+  record Hello(String executorId) implements Message {}
+
+  /**
+   * The application's secret, which peers prove to each other when they connect.
+   *
+   * @param token random bytes
+   */
+  record Welcome(byte[] token) implements Message {}
+
+  /**
+   * Executor to driver, no answer: how it is equipped.
+   *
+   * @param listener where peers connect to; null when RDMA is off
+   * @param mode device and port, or why RDMA is off
+   */
+  record Announce(String executorId, InetSocketAddress listener, String mode) implements Message {}
+
+  /** Executor to driver, no answer: map outputs that were registered or declined. */
+  record Publish(List<Entry> entries) implements Message {
+    record Entry(int shuffleId, MapOutputLocation output) {}
+  }
+
+  /** Executor to driver, no answer: its cumulative counters. */
+  record Report(String executorId, CounterSnapshot counters) implements Message {}
+
+  /**
+   * Executor to driver, answered by {@link Table} at once: the records of a shuffle from a position
+   * on.
+   *
+   * @param epoch of the table that the position is of
+   */
+  record Sync(int shuffleId, int epoch, int position) implements Message {}
+
+  /**
+   * Executor to driver, answered by {@link Table} with the records of these map outputs only, as
+   * soon as all are there or the time to hold the answer back is over.
+   */
+  record Await(int shuffleId, String executorId, long[] mapIds) implements Message {}
+
+  /**
+   * Records of a shuffle.
+   *
+   * @param epoch of the driver's table
+   * @param position to go on from
+   * @param more whether there are records from there on
+   * @param peers executors of the records, and the one that was asked for
+   */
+  record Table(
+      int epoch, int position, boolean more, List<PeerState> peers, List<MapOutputLocation> outputs)
+      implements Message {}
+}

@@ -1,0 +1,70 @@
+package dev.verbatim.shuffle.registry;
+
+import com.esotericsoftware.kryo.Kryo;
+import com.esotericsoftware.kryo.io.Input;
+import com.esotericsoftware.kryo.io.Output;
+import dev.verbatim.shuffle.registry.Message.Announce;
+import dev.verbatim.shuffle.registry.Message.Await;
+import dev.verbatim.shuffle.registry.Message.Hello;
+import dev.verbatim.shuffle.registry.Message.Publish;
+import dev.verbatim.shuffle.registry.Message.Report;
+import dev.verbatim.shuffle.registry.Message.Sync;
+import dev.verbatim.shuffle.registry.Message.Table;
+import dev.verbatim.shuffle.registry.Message.Welcome;
+
+/**
+ * Messages as bytes, by Kryo with fixed numbers for classes: nothing on the wire names a class, so
+ * Spark's class loader never has to know ours. Thread-safe.
+ */
+final class MessageCodec {
+  private static final int FORMAT = 1;
+  private static final int MOST_BYTES = 64 << 20;
+
+  private final Kryo kryo = new Kryo();
+
+  MessageCodec() {
+    kryo.setRegistrationRequired(true);
+    kryo.setReferences(false);
+    kryo.register(Hello.class, new MessageSerializers.ForHello(), 10);
+    kryo.register(Welcome.class, new MessageSerializers.ForWelcome(), 11);
+    kryo.register(Announce.class, new MessageSerializers.ForAnnounce(), 12);
+    kryo.register(Publish.class, new MessageSerializers.ForPublish(), 13);
+    kryo.register(Report.class, new MessageSerializers.ForReport(), 14);
+    kryo.register(Sync.class, new MessageSerializers.ForSync(), 15);
+    kryo.register(Await.class, new MessageSerializers.ForAwait(), 16);
+    kryo.register(Table.class, new MessageSerializers.ForTable(), 17);
+  }
+
+  byte[] encode(Message message) {
+    Output output = new Output(256, MOST_BYTES);
+    output.writeByte(FORMAT);
+    synchronized (kryo) {
+      kryo.writeClassAndObject(output, message);
+    }
+    return output.toBytes();
+  }
+
+  /**
+   * @throws MalformedMessageException for anything that {@link #encode} has not made
+   */
+  Message decode(byte[] bytes) throws MalformedMessageException {
+    Input input = new Input(bytes);
+    try {
+      int format = input.readByte();
+      if (format != FORMAT) {
+        throw new IllegalArgumentException("format " + format + ", expected " + FORMAT);
+      }
+      Object message;
+      synchronized (kryo) {
+        message = kryo.readClassAndObject(input);
+      }
+      if (input.position() != bytes.length) {
+        throw new IllegalArgumentException("bytes left over");
+      }
+      return (Message) message;
+    } catch (RuntimeException e) {
+      throw new MalformedMessageException(
+          "not a message: " + bytes.length + " bytes, " + e.getMessage(), e);
+    }
+  }
+}

@@ -1,0 +1,247 @@
+package dev.verbatim.shuffle.registry;
+
+import com.esotericsoftware.kryo.Kryo;
+import com.esotericsoftware.kryo.Serializer;
+import com.esotericsoftware.kryo.io.Input;
+import com.esotericsoftware.kryo.io.Output;
+import dev.verbatim.shuffle.fallback.FallbackReason;
+import dev.verbatim.shuffle.metrics.CounterSnapshot;
+import dev.verbatim.shuffle.reader.MapOutputLocation;
+import dev.verbatim.shuffle.reader.PeerState;
+import dev.verbatim.shuffle.registry.Message.Announce;
+import dev.verbatim.shuffle.registry.Message.Await;
+import dev.verbatim.shuffle.registry.Message.Hello;
+import dev.verbatim.shuffle.registry.Message.Publish;
+import dev.verbatim.shuffle.registry.Message.Report;
+import dev.verbatim.shuffle.registry.Message.Sync;
+import dev.verbatim.shuffle.registry.Message.Table;
+import dev.verbatim.shuffle.registry.Message.Welcome;
+import dev.verbatim.transport.PeerAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** One Kryo serializer for each message. */
+final class MessageSerializers {
+  private MessageSerializers() {}
+
+  static final class ForHello extends Serializer<Hello> {
+    @Override
+    public void write(Kryo kryo, Output output, Hello message) {
+      Wire.writeText(output, message.executorId());
+    }
+
+    @Override
+    public Hello read(Kryo kryo, Input input, Class<Hello> type) {
+      return new Hello(Wire.readText(input));
+    }
+  }
+
+  static final class ForWelcome extends Serializer<Welcome> {
+    @Override
+    public void write(Kryo kryo, Output output, Welcome message) {
+      Wire.writeBytes(output, message.token());
+    }
+
+    @Override
+    public Welcome read(Kryo kryo, Input input, Class<Welcome> type) {
+      return new Welcome(Wire.readBytes(input));
+    }
+  }
+
+  static final class ForAnnounce extends Serializer<Announce> {
+    @Override
+    public void write(Kryo kryo, Output output, Announce message) {
+      Wire.writeText(output, message.executorId());
+      Wire.writeSocket(output, message.listener());
+      Wire.writeText(output, message.mode());
+    }
+
+    @Override
+    public Announce read(Kryo kryo, Input input, Class<Announce> type) {
+      return new Announce(Wire.readText(input), Wire.readSocket(input), Wire.readText(input));
+    }
+  }
+
+  static final class ForPublish extends Serializer<Publish> {
+    @Override
+    public void write(Kryo kryo, Output output, Publish message) {
+      Executors executors = new Executors();
+      message.entries().forEach(entry -> executors.number(entry.output().executorId()));
+      executors.write(output);
+      output.writeVarInt(message.entries().size(), true);
+      for (Publish.Entry entry : message.entries()) {
+        output.writeVarInt(entry.shuffleId(), true);
+        Wire.writeOutput(output, entry.output(), executors.number(entry.output().executorId()));
+      }
+    }
+
+    @Override
+    public Publish read(Kryo kryo, Input input, Class<Publish> type) {
+      List<String> executors = Executors.read(input);
+      int count = Wire.readCount(input);
+      List<Publish.Entry> entries = new ArrayList<>(count);
+      for (int i = 0; i < count; i++) {
+        int shuffleId = input.readVarInt(true);
+        entries.add(new Publish.Entry(shuffleId, Wire.readOutput(input, executors::get)));
+      }
+      return new Publish(entries);
+    }
+  }
+
+  static final class ForReport extends Serializer<Report> {
+    @Override
+    public void write(Kryo kryo, Output output, Report message) {
+      CounterSnapshot counters = message.counters();
+      Wire.writeText(output, message.executorId());
+      output.writeVarLong(counters.blocksByRdma(), true);
+      output.writeVarLong(counters.bytesByRdma(), true);
+      output.writeVarLong(counters.blocksByTcp(), true);
+      output.writeVarLong(counters.bytesByTcp(), true);
+      output.writeVarLong(counters.outputsRegistered(), true);
+      output.writeVarLong(counters.outputsDeclined(), true);
+      output.writeVarLong(counters.registeredBytes(), true);
+      output.writeVarLong(counters.regions(), true);
+      output.writeVarLong(counters.registerNanos(), true);
+      output.writeVarInt(counters.fallbacks().size(), true);
+      counters
+          .fallbacks()
+          .forEach(
+              (reason, count) -> {
+                Wire.writeReason(output, reason);
+                output.writeVarLong(count, true);
+              });
+    }
+
+    @Override
+    public Report read(Kryo kryo, Input input, Class<Report> type) {
+      String executorId = Wire.readText(input);
+      long[] values = new long[9];
+      for (int i = 0; i < values.length; i++) {
+        values[i] = input.readVarLong(true);
+      }
+      Map<FallbackReason, Long> fallbacks = new EnumMap<>(FallbackReason.class);
+      for (int left = Wire.readCount(input); left > 0; left--) {
+        fallbacks.put(Wire.readReason(input), input.readVarLong(true));
+      }
+      return new Report(
+          executorId,
+          new CounterSnapshot(
+              values[0], values[1], values[2], values[3], values[4], values[5], values[6],
+              values[7], values[8], fallbacks));
+    }
+  }
+
+  static final class ForSync extends Serializer<Sync> {
+    @Override
+    public void write(Kryo kryo, Output output, Sync message) {
+      output.writeVarInt(message.shuffleId(), true);
+      output.writeInt(message.epoch());
+      output.writeVarInt(message.position(), true);
+    }
+
+    @Override
+    public Sync read(Kryo kryo, Input input, Class<Sync> type) {
+      return new Sync(input.readVarInt(true), input.readInt(), input.readVarInt(true));
+    }
+  }
+
+  static final class ForAwait extends Serializer<Await> {
+    @Override
+    public void write(Kryo kryo, Output output, Await message) {
+      output.writeVarInt(message.shuffleId(), true);
+      Wire.writeText(output, message.executorId());
+      output.writeVarInt(message.mapIds().length, true);
+      for (long mapId : message.mapIds()) {
+        output.writeVarLong(mapId, true);
+      }
+    }
+
+    @Override
+    public Await read(Kryo kryo, Input input, Class<Await> type) {
+      int shuffleId = input.readVarInt(true);
+      String executorId = Wire.readText(input);
+      long[] mapIds = new long[Wire.readCount(input)];
+      for (int i = 0; i < mapIds.length; i++) {
+        mapIds[i] = input.readVarLong(true);
+      }
+      return new Await(shuffleId, executorId, mapIds);
+    }
+  }
+
+  static final class ForTable extends Serializer<Table> {
+    @Override
+    public void write(Kryo kryo, Output output, Table message) {
+      output.writeInt(message.epoch());
+      output.writeVarInt(message.position(), true);
+      output.writeBoolean(message.more());
+      output.writeVarInt(message.peers().size(), true);
+      for (PeerState peer : message.peers()) {
+        Wire.writeText(output, peer.executorId());
+        Wire.writeSocket(output, peer instanceof PeerState.On on ? on.address().address() : null);
+        Wire.writeText(output, peer instanceof PeerState.Off off ? off.detail() : "");
+      }
+      Executors executors = new Executors();
+      message.outputs().forEach(location -> executors.number(location.executorId()));
+      executors.write(output);
+      output.writeVarInt(message.outputs().size(), true);
+      for (MapOutputLocation location : message.outputs()) {
+        Wire.writeOutput(output, location, executors.number(location.executorId()));
+      }
+    }
+
+    @Override
+    public Table read(Kryo kryo, Input input, Class<Table> type) {
+      int epoch = input.readInt();
+      int position = input.readVarInt(true);
+      boolean more = input.readBoolean();
+      int count = Wire.readCount(input);
+      List<PeerState> peers = new ArrayList<>(count);
+      for (int i = 0; i < count; i++) {
+        peers.add(readPeer(input));
+      }
+      List<String> executors = Executors.read(input);
+      count = Wire.readCount(input);
+      List<MapOutputLocation> outputs = new ArrayList<>(count);
+      for (int i = 0; i < count; i++) {
+        outputs.add(Wire.readOutput(input, executors::get));
+      }
+      return new Table(epoch, position, more, peers, outputs);
+    }
+
+    private static PeerState readPeer(Input input) {
+      String executorId = Wire.readText(input);
+      InetSocketAddress listener = Wire.readSocket(input);
+      String detail = Wire.readText(input);
+      return listener == null
+          ? new PeerState.Off(executorId, detail)
+          : new PeerState.On(new PeerAddress(executorId, listener));
+    }
+  }
+
+  /** Numbers for the executors that a message names. */
+  private static final class Executors {
+    private final Map<String, Integer> numbers = new LinkedHashMap<>();
+
+    int number(String executorId) {
+      return numbers.computeIfAbsent(executorId, key -> numbers.size());
+    }
+
+    void write(Output output) {
+      output.writeVarInt(numbers.size(), true);
+      numbers.keySet().forEach(executorId -> Wire.writeText(output, executorId));
+    }
+
+    static List<String> read(Input input) {
+      int count = Wire.readCount(input);
+      List<String> executors = new ArrayList<>(count);
+      for (int i = 0; i < count; i++) {
+        executors.add(Wire.readText(input));
+      }
+      return executors;
+    }
+  }
+}

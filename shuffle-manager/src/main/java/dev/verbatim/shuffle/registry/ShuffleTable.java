@@ -1,0 +1,79 @@
+package dev.verbatim.shuffle.registry;
+
+import dev.verbatim.shuffle.reader.MapOutputLocation;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The driver's records of one shuffle: a log that only grows, so that an executor can go on from
+ * the position it knows. Records of lost executors leave holes. Not thread-safe.
+ */
+final class ShuffleTable {
+  /** Records per answer: far below the smallest frame limit of Spark's RPC, 1 MiB. */
+  static final int CHUNK = 8192;
+
+  /** A part of the log. */
+  record Chunk(List<MapOutputLocation> outputs, int position, boolean more) {}
+
+  private final int epoch;
+  private final List<MapOutputLocation> log = new ArrayList<>();
+  private final Map<Long, Integer> positions = new HashMap<>();
+
+  /**
+   * @param epoch tells this table from an earlier one of the same shuffle
+   */
+  ShuffleTable(int epoch) {
+    this.epoch = epoch;
+  }
+
+  int epoch() {
+    return epoch;
+  }
+
+  void add(MapOutputLocation output) {
+    Integer former = positions.put(output.mapId(), log.size());
+    if (former != null) {
+      log.set(former, null);
+    }
+    log.add(output);
+  }
+
+  boolean has(long mapId) {
+    return positions.containsKey(mapId);
+  }
+
+  /** Null when there is none. */
+  MapOutputLocation get(long mapId) {
+    Integer position = positions.get(mapId);
+    return position == null ? null : log.get(position);
+  }
+
+  Chunk from(int position) {
+    int start = Math.clamp(position, 0, log.size());
+    int end = Math.min(start + CHUNK, log.size());
+    List<MapOutputLocation> outputs = new ArrayList<>(end - start);
+    for (MapOutputLocation output : log.subList(start, end)) {
+      if (output != null) {
+        outputs.add(output);
+      }
+    }
+    return new Chunk(outputs, end, end < log.size());
+  }
+
+  void removeExecutor(String executorId) {
+    for (int i = 0; i < log.size(); i++) {
+      MapOutputLocation output = log.get(i);
+      if (output != null && output.executorId().equals(executorId)) {
+        log.set(i, null);
+        positions.remove(output.mapId());
+      }
+    }
+  }
+
+  /** Records held. */
+  int size() {
+    return positions.size();
+  }
+}

@@ -1,0 +1,63 @@
+package dev.verbatim.shuffle.writer;
+
+import java.io.IOException;
+import java.util.function.Supplier;
+import org.apache.spark.scheduler.MapStatus;
+import org.apache.spark.shuffle.ShuffleWriter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.Option;
+import scala.Product2;
+import scala.collection.Iterator;
+
+/**
+ * One of Spark's own writers, whose committed files are handed on to be registered.
+ *
+ * @param <K> key
+ * @param <V> value
+ */
+public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
+  private static final Logger LOG = LoggerFactory.getLogger(RegisteringShuffleWriter.class);
+
+  private final ShuffleWriter<K, V> stock;
+  private final OutputRegistrar registrar;
+  private final OutputArena arena;
+  private final Supplier<MapOutputFiles> files;
+
+  /**
+   * @param files asked after the commit
+   */
+  public RegisteringShuffleWriter(
+      ShuffleWriter<K, V> stock,
+      OutputRegistrar registrar,
+      int shuffleId,
+      Supplier<MapOutputFiles> files) {
+    this.stock = stock;
+    this.registrar = registrar;
+    this.arena = registrar.arena(shuffleId);
+    this.files = files;
+  }
+
+  @Override
+  public void write(Iterator<Product2<K, V>> records) throws IOException {
+    stock.write(records);
+  }
+
+  @Override
+  public Option<MapStatus> stop(boolean success) {
+    Option<MapStatus> status = stock.stop(success);
+    if (success && status.isDefined()) {
+      try {
+        registrar.submit(arena, files.get());
+      } catch (RuntimeException e) {
+        LOG.warn("A map output stays on TCP", e);
+      }
+    }
+    return status;
+  }
+
+  @Override
+  public long[] getPartitionLengths() {
+    return stock.getPartitionLengths();
+  }
+}
