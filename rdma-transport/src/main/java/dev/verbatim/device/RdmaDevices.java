@@ -1,5 +1,6 @@
 package dev.verbatim.device;
 
+import dev.verbatim.verbs.Errno;
 import dev.verbatim.verbs.GidType;
 import dev.verbatim.verbs.IbvContext;
 import dev.verbatim.verbs.IbvDevice;
@@ -36,12 +37,23 @@ public final class RdmaDevices {
   }
 
   /**
-   * Opens each device for a moment and describes it.
+   * Opens each device for a moment and describes it. Empty where there is none, and where the
+   * kernel has no RDMA at all.
    *
-   * @throws VerbsException where not even the list can be had: ENOSYS where the kernel has no RDMA,
-   *     EPERM
+   * @throws VerbsException where not even the list can be had, as EPERM
    */
   public DeviceListing list() throws VerbsException {
+    try {
+      return listOpened();
+    } catch (VerbsException e) {
+      if (e.errno() == Errno.ENOSYS) {
+        return new DeviceListing(List.of(), List.of());
+      }
+      throw e;
+    }
+  }
+
+  private DeviceListing listOpened() throws VerbsException {
     List<DeviceInfo> devices = new ArrayList<>();
     List<DeviceListing.Unusable> unusable = new ArrayList<>();
     try (Arena arena = Arena.ofConfined()) {

@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 public interface Verbs {
 
   /**
-   * {@code ibv_get_device_list(3)}.
+   * {@code ibv_get_device_list(3)}; ENOSYS where the kernel has no RDMA.
    *
    * @param count four bytes that receive the number of devices
    * @return array of that many pointers to {@link IbvDevice}, to be freed by {@link
