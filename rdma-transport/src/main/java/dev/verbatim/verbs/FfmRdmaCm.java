@@ -92,7 +92,10 @@ final class FfmRdmaCm implements RdmaCm {
   @Override
   public void destroyEventChannel(MemorySegment channel) {
     nonNull(channel, "channel");
-    NativeCall.run(errno -> destroyEventChannel.invokeExact(errno, channel));
+    NativeCall.run(
+        errno -> {
+          destroyEventChannel.invokeExact(errno, channel);
+        });
   }
 
   @Override
@@ -157,7 +160,10 @@ final class FfmRdmaCm implements RdmaCm {
   @Override
   public void destroyQp(MemorySegment id) {
     nonNull(id, "id");
-    NativeCall.run(errno -> destroyQp.invokeExact(errno, id));
+    NativeCall.run(
+        errno -> {
+          destroyQp.invokeExact(errno, id);
+        });
   }
 
   @Override
@@ -271,7 +277,10 @@ final class FfmRdmaCm implements RdmaCm {
   @Override
   public void freeDevices(MemorySegment list) {
     nonNull(list, "device list");
-    NativeCall.run(errno -> freeDevices.invokeExact(errno, list));
+    NativeCall.run(
+        errno -> {
+          freeDevices.invokeExact(errno, list);
+        });
   }
 
   private static int hostOrder(short bigEndian) {

@@ -114,7 +114,10 @@ final class FfmVerbs implements Verbs {
   @Override
   public void freeDeviceList(MemorySegment list) {
     nonNull(list, "device list");
-    NativeCall.run(errno -> freeDeviceList.invokeExact(errno, list));
+    NativeCall.run(
+        errno -> {
+          freeDeviceList.invokeExact(errno, list);
+        });
   }
 
   @Override
@@ -318,7 +321,10 @@ final class FfmVerbs implements Verbs {
   @Override
   public void ackCqEvents(MemorySegment cq, int count) {
     nonNull(cq, "cq");
-    NativeCall.run(errno -> ackCqEvents.invokeExact(errno, cq, count));
+    NativeCall.run(
+        errno -> {
+          ackCqEvents.invokeExact(errno, cq, count);
+        });
   }
 
   @Override
@@ -383,6 +389,9 @@ final class FfmVerbs implements Verbs {
   @Override
   public void ackAsyncEvent(MemorySegment event) {
     nonNull(event, "event");
-    NativeCall.run(errno -> ackAsyncEvent.invokeExact(errno, event));
+    NativeCall.run(
+        errno -> {
+          ackAsyncEvent.invokeExact(errno, event);
+        });
   }
 }
