@@ -1,5 +1,6 @@
 package dev.verbatim.device;
 
+import dev.verbatim.verbs.Errno;
 import dev.verbatim.verbs.GidType;
 import dev.verbatim.verbs.IbvGidEntry;
 import dev.verbatim.verbs.LinkLayer;
@@ -16,8 +17,8 @@ import java.util.Optional;
 
 /** Reads a port's GID table: by the library where it can, else by sysfs. */
 final class GidTable {
-  /** Entries of all ports of a device that are asked for; devices have 256 per port or fewer. */
-  private static final int MAX_ENTRIES = 4096;
+  /** Entries of all ports that are asked for: the kernel takes less than 64 KiB of them. */
+  private static final int MAX_ENTRIES = 2047;
 
   private final Verbs verbs;
   private final SysFs sysFs;
@@ -35,10 +36,23 @@ final class GidTable {
       throws VerbsException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment entries = IbvGidEntry.STRUCT.allocate(arena, MAX_ENTRIES);
-      long count = verbs.queryGidTable(context, entries, MAX_ENTRIES);
+      long count = count(context, entries);
       return count < 0
           ? fromSysFs(device, port, tableLength, linkLayer)
           : fromLibrary(entries, count, port);
+    }
+  }
+
+  /** Number of entries filled, negative where the library cannot tell. */
+  private long count(MemorySegment context, MemorySegment entries) throws VerbsException {
+    try {
+      return verbs.queryGidTable(context, entries, MAX_ENTRIES);
+    } catch (VerbsException e) {
+      // EINVAL: more valid entries than were asked for.
+      if (e.errno() == Errno.EINVAL) {
+        return -1;
+      }
+      throw e;
     }
   }
 

@@ -54,7 +54,11 @@ public interface Verbs {
   /**
    * {@code ibv_query_gid_table(3)}: the valid entries of all ports.
    *
+   * <p>EINVAL where there are more than {@code max}, and where {@code max} entries make 64 KiB or
+   * more.
+   *
    * @param entries array of {@code max} {@link IbvGidEntry}
+   * @param max 1 to 2047
    * @return number of entries filled, or -1 where the library or the kernel has no such call
    */
   long queryGidTable(MemorySegment context, MemorySegment entries, long max) throws VerbsException;

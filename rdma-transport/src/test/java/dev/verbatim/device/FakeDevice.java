@@ -129,7 +129,11 @@ final class FakeDevice implements AutoCloseable {
     gidCount++;
   }
 
-  void withoutGidTable(int tableLength) throws VerbsException {
+  void failGidTable(VerbsException reason) throws VerbsException {
+    when(verbs.queryGidTable(any(), any(), anyLong())).thenThrow(reason);
+  }
+
+  void withoutGidTable(int tableLength) {
     gidCount = -1;
     IbvPortAttr.GID_TBL_LEN.set(portAttr, tableLength);
   }

@@ -160,6 +160,20 @@ class RdmaDevicesTest {
   }
 
   @Test
+  void shouldReadSysFsWhenGidTableIsLongerThanLibraryTakes() throws Exception {
+    device.withoutGidTable(1);
+    device.failGidTable(new VerbsException("ibv_query_gid_table", Errno.EINVAL, ""));
+    Files.createDirectories(sys.resolve("mlx5_0/ports/1/gids"));
+    Files.writeString(
+        sys.resolve("mlx5_0/ports/1/gids/0"), "fe80:0000:0000:0000:0202:c9ff:fe00:0001\n");
+
+    PortInfo info = devices(Map.of(), Map.of()).describePort(device.context(), 1);
+
+    assertEquals("fe80:0:0:0:202:c9ff:fe00:1", info.gids().getFirst().gid());
+    assertEquals(GidType.UNKNOWN, info.gids().getFirst().type());
+  }
+
+  @Test
   void shouldNameLinkWhenPortIsNotRoceV2() throws Exception {
     RdmaDevices devices = devices(Map.of(), Map.of());
     device.gid(0, 1, "fe80::1", GidType.ROCE_V1, 0);
