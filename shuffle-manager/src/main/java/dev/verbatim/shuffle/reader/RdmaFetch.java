@@ -75,7 +75,10 @@ final class RdmaFetch {
 
   private void located(Located located) {
     if (located.peer() instanceof PeerState.Off off) {
-      fallbackAll(FallbackReason.PEER_WITHOUT_RDMA, off.detail());
+      boolean unknown = located.missing() == FallbackReason.REGISTRY_FAILED;
+      fallbackAll(
+          unknown ? FallbackReason.REGISTRY_FAILED : FallbackReason.PEER_WITHOUT_RDMA,
+          off.detail());
       return;
     }
     Map<FallbackReason, List<ShuffleBlock>> left = new EnumMap<>(FallbackReason.class);

@@ -1,0 +1,174 @@
+package dev.verbatim.shuffle.reader;
+
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.mockConstruction;
+import static org.mockito.Mockito.when;
+
+import dev.verbatim.shuffle.reader.MapOutputLocation.Registered;
+import dev.verbatim.shuffle.reader.MapOutputLocation.RemoteAddress;
+import dev.verbatim.transport.PeerConnection;
+import dev.verbatim.transport.RdmaTransport;
+import dev.verbatim.transport.ReadBatch;
+import dev.verbatim.transport.ReadBuffer;
+import dev.verbatim.transport.ReadFailure;
+import dev.verbatim.transport.ReadListener;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
+import org.mockito.MockedConstruction;
+import org.mockito.invocation.InvocationOnMock;
+
+/** A transport without a device: the peer's memory is a map of byte arrays. */
+final class FakePeer implements AutoCloseable {
+  record Read(long iova, int rkey, ReadBuffer buffer, long offset, long length) {}
+
+  private record Batch(ReadListener listener, List<Read> reads) {}
+
+  final RdmaTransport transport = mock(RdmaTransport.class);
+  final PeerConnection connection = mock(PeerConnection.class);
+
+  /** READs of each batch that was posted. */
+  final List<List<Read>> posted = new ArrayList<>();
+
+  /** References to all buffers that are not released yet. */
+  final AtomicInteger references = new AtomicInteger();
+
+  /** What the batch of this number ends with; null for success. */
+  IntFunction<ReadFailure> failures = number -> null;
+
+  /** How many buffers may still be acquired. */
+  int buffers = Integer.MAX_VALUE;
+
+  private final Map<Integer, byte[]> memory = new HashMap<>();
+  private final Map<Integer, Long> bases = new HashMap<>();
+  private final Map<ReadBuffer, byte[]> landings = new HashMap<>();
+  private final Map<ReadBatch, Batch> batches = new HashMap<>();
+  private final MockedConstruction<ReadBatch> construction;
+
+  FakePeer() {
+    construction =
+        mockConstruction(
+            ReadBatch.class,
+            (mock, context) -> {
+              Batch batch = new Batch((ReadListener) context.arguments().get(0), new ArrayList<>());
+              batches.put(mock, batch);
+              when(mock.add(anyLong(), anyInt(), any(), anyLong(), anyLong()))
+                  .thenAnswer(
+                      call -> {
+                        batch.reads().add(read(call));
+                        return mock;
+                      });
+            });
+    when(transport.portActive()).thenReturn(true);
+    when(transport.connect(any())).thenReturn(CompletableFuture.completedFuture(connection));
+    when(transport.tryAcquire(anyLong()))
+        .thenAnswer(call -> acquire(Math.toIntExact(call.<Long>getArgument(0))));
+    doAnswer(call -> post(call.getArgument(0))).when(connection).read(any());
+  }
+
+  private static Read read(InvocationOnMock call) {
+    return new Read(
+        call.getArgument(0),
+        call.getArgument(1),
+        call.getArgument(2),
+        call.getArgument(3),
+        call.getArgument(4));
+  }
+
+  /** Puts a map output into the peer's memory, its data in regions of a given size. */
+  Registered register(
+      long mapId, String executorId, byte[] data, long[] offsets, int regionLength) {
+    List<RemoteAddress> regions = new ArrayList<>();
+    for (int from = 0; from < data.length; from += regionLength) {
+      int length = Math.min(regionLength, data.length - from);
+      regions.add(region(java.util.Arrays.copyOfRange(data, from, from + length)));
+    }
+    ByteBuffer index = ByteBuffer.allocate(offsets.length * Long.BYTES);
+    index.asLongBuffer().put(offsets);
+    return new Registered(
+        mapId, executorId, regions, regionLength, data.length, region(index.array()));
+  }
+
+  private RemoteAddress region(byte[] bytes) {
+    int rkey = memory.size() + 100;
+    long base = 0x5000_0000_0000L * (1 + memory.size() % 3) + rkey * 0x1_0000_0000L;
+    memory.put(rkey, bytes);
+    bases.put(rkey, base);
+    return new RemoteAddress(base, rkey);
+  }
+
+  private Optional<ReadBuffer> acquire(int bytes) {
+    if (buffers == 0) {
+      return Optional.empty();
+    }
+    buffers--;
+    ReadBuffer buffer = mock(ReadBuffer.class);
+    AtomicInteger count = new AtomicInteger(1);
+    byte[] landing = new byte[bytes];
+    landings.put(buffer, landing);
+    references.incrementAndGet();
+    when(buffer.length()).thenReturn((long) bytes);
+    when(buffer.retain())
+        .thenAnswer(
+            call -> {
+              count.incrementAndGet();
+              references.incrementAndGet();
+              return buffer;
+            });
+    doAnswer(
+            call -> {
+              if (count.getAndDecrement() <= 0) {
+                throw new IllegalStateException("released too often");
+              }
+              references.decrementAndGet();
+              return null;
+            })
+        .when(buffer)
+        .release();
+    when(buffer.asByteBuffer(anyLong(), anyInt()))
+        .thenAnswer(
+            call -> {
+              if (count.get() <= 0) {
+                throw new IllegalStateException("released");
+              }
+              int offset = Math.toIntExact(call.<Long>getArgument(0));
+              return ByteBuffer.wrap(landing, offset, call.<Integer>getArgument(1))
+                  .slice()
+                  .asReadOnlyBuffer();
+            });
+    return Optional.of(buffer);
+  }
+
+  private Void post(ReadBatch mock) {
+    Batch batch = batches.get(mock);
+    ReadFailure failure = failures.apply(posted.size());
+    posted.add(batch.reads());
+    if (failure != null) {
+      batch.listener().onFailure(failure);
+      return null;
+    }
+    for (Read read : batch.reads()) {
+      byte[] source = memory.get(read.rkey());
+      int from = Math.toIntExact(read.iova() - bases.get(read.rkey()));
+      int to = Math.toIntExact(read.offset());
+      System.arraycopy(source, from, landings.get(read.buffer()), to, (int) read.length());
+    }
+    batch.listener().onSuccess();
+    return null;
+  }
+
+  @Override
+  public void close() {
+    construction.close();
+  }
+}

@@ -1,0 +1,401 @@
+package dev.verbatim.shuffle.reader;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyString;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
+
+import dev.verbatim.shuffle.fallback.FallbackLog;
+import dev.verbatim.shuffle.fallback.FallbackReason;
+import dev.verbatim.shuffle.metrics.CounterSnapshot;
+import dev.verbatim.shuffle.metrics.ShuffleCounters;
+import dev.verbatim.shuffle.reader.MapOutputLocation.Declined;
+import dev.verbatim.shuffle.reader.MapOutputLocator.Located;
+import dev.verbatim.transport.ConnectException;
+import dev.verbatim.transport.PeerAddress;
+import dev.verbatim.transport.ReadFailure;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.buffer.NioManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFile;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.SimpleDownloadFile;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RdmaBlockStoreClientTest {
+  private static final PeerState ON =
+      new PeerState.On(new PeerAddress("1", new InetSocketAddress("10.0.0.1", 7)));
+  private static final byte[] STOCK = "by Spark's own transfer".getBytes();
+
+  private final FakePeer peer = new FakePeer();
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final BlockStoreClient stock = mock(BlockStoreClient.class);
+  private final Map<Long, MapOutputLocation> outputs = new HashMap<>();
+  private final List<List<String>> stockCalls = new ArrayList<>();
+  private final Map<String, byte[]> delivered = new TreeMap<>();
+  private final Map<String, Throwable> failed = new TreeMap<>();
+  private final TransportConf conf = new TransportConf("shuffle", new MapConfigProvider(Map.of()));
+  private Located answer = new Located(ON, outputs, FallbackReason.RECORD_MISSING);
+  private RdmaBlockStoreClient client;
+
+  private final BlockFetchingListener listener =
+      new BlockFetchingListener() {
+        @Override
+        public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
+          try {
+            byte[] bytes = data.createInputStream().readAllBytes();
+            assertEquals(data.size(), bytes.length);
+            assertEquals(null, delivered.put(blockId, bytes), "delivered once");
+          } catch (IOException e) {
+            throw new AssertionError(e);
+          }
+        }
+
+        @Override
+        public void onBlockFetchFailure(String blockId, Throwable cause) {
+          failed.put(blockId, cause);
+        }
+      };
+
+  @BeforeEach
+  void wire() {
+    doAnswer(
+            call -> {
+              String[] ids = call.getArgument(3);
+              BlockFetchingListener told = call.getArgument(4);
+              stockCalls.add(List.of(ids));
+              for (String id : ids) {
+                told.onBlockFetchSuccess(id, new NioManagedBuffer(ByteBuffer.wrap(STOCK)));
+              }
+              return null;
+            })
+        .when(stock)
+        .fetchBlocks(anyString(), anyInt(), anyString(), any(), any(), any());
+    client =
+        new RdmaBlockStoreClient(
+            new FetchContext(
+                peer.transport,
+                (shuffleId, executorId, mapIds) -> CompletableFuture.completedFuture(answer),
+                stock,
+                counters,
+                new FallbackLog(),
+                Runnable::run,
+                Runnable::run,
+                conf));
+  }
+
+  @AfterEach
+  void allBuffersAreBack() {
+    peer.close();
+    assertEquals(0, peer.references.get(), "every buffer must be released");
+  }
+
+  private void fetch(String... ids) {
+    client.fetchBlocks("host", 7337, "1", ids, listener, null);
+  }
+
+  private byte[] output(long mapId, int regionLength, int... partitions) {
+    long[] offsets = new long[partitions.length + 1];
+    for (int i = 0; i < partitions.length; i++) {
+      offsets[i + 1] = offsets[i] + partitions[i];
+    }
+    byte[] data = new byte[(int) offsets[partitions.length]];
+    new Random(mapId).nextBytes(data);
+    outputs.put(mapId, peer.register(mapId, "1", data, offsets, regionLength));
+    return data;
+  }
+
+  private static byte[] part(byte[] data, int from, int to) {
+    return java.util.Arrays.copyOfRange(data, from, to);
+  }
+
+  private void assertOnlyFallback(FallbackReason reason, String... ids) {
+    CounterSnapshot counts = counters.snapshot();
+    assertEquals(List.of(List.of(ids)), stockCalls, "one call of the stock client");
+    assertEquals(Map.of(reason, (long) ids.length), counts.fallbacks());
+    assertEquals(ids.length, counts.blocksByTcp());
+    assertEquals((long) ids.length * STOCK.length, counts.bytesByTcp());
+    for (String id : ids) {
+      assertArrayEquals(STOCK, delivered.get(id));
+    }
+  }
+
+  @Test
+  void shouldReadExactBytesWhenBlocksAreOfSeveralMapOutputs() {
+    byte[] one = output(10, 1 << 20, 5, 0, 1000);
+    byte[] two = output(11, 1 << 20, 1, 2, 3);
+
+    fetch("shuffle_3_10_0", "shuffle_3_10_2", "shuffle_3_11_1");
+
+    assertArrayEquals(part(one, 0, 5), delivered.get("shuffle_3_10_0"));
+    assertArrayEquals(part(one, 5, 1005), delivered.get("shuffle_3_10_2"));
+    assertArrayEquals(part(two, 1, 3), delivered.get("shuffle_3_11_1"));
+    assertEquals(3, counters.snapshot().blocksByRdma());
+    assertEquals(1007, counters.snapshot().bytesByRdma());
+    assertTrue(stockCalls.isEmpty());
+    assertEquals(2, peer.posted.size(), "one batch for entries and one for data");
+  }
+
+  @Test
+  void shouldReadBothEndsOfTheIndexWhenTheBlockIsABatch() {
+    byte[] data = output(10, 1 << 20, 5, 7, 0, 9);
+
+    fetch("shuffle_3_10_1_4");
+
+    assertArrayEquals(part(data, 5, 21), delivered.get("shuffle_3_10_1_4"));
+    assertEquals(2, peer.posted.getFirst().size());
+  }
+
+  @Test
+  void shouldPostOneReadWhenBlocksOfOneMapOutputAreNeighbours() {
+    output(10, 1 << 20, 5, 7, 9);
+
+    fetch("shuffle_3_10_0", "shuffle_3_10_1", "shuffle_3_10_2");
+
+    assertEquals(3, delivered.size());
+    assertEquals(1, peer.posted.get(1).size());
+    assertEquals(21, peer.posted.get(1).getFirst().length());
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {7, 64, 4096, 1 << 20})
+  void shouldSplitReadsWhenABlockCrossesRegions(int regionLength) {
+    byte[] data = output(10, regionLength, 100, 9000, 50);
+
+    fetch("shuffle_3_10_1", "shuffle_3_10_2");
+
+    assertArrayEquals(part(data, 100, 9100), delivered.get("shuffle_3_10_1"));
+    assertArrayEquals(part(data, 9100, 9150), delivered.get("shuffle_3_10_2"));
+  }
+
+  @Test
+  void shouldPutABlockTogetherWhenItIsLargerThanABatch() {
+    int large = (int) MemoryFetch.BATCH_BYTES * 2 + 12345;
+    byte[] data = output(10, 3 << 20, 17, large, 40);
+
+    fetch("shuffle_3_10_0", "shuffle_3_10_1", "shuffle_3_10_2");
+
+    assertArrayEquals(part(data, 17, 17 + large), delivered.get("shuffle_3_10_1"));
+    assertEquals(3, delivered.size());
+    assertTrue(peer.posted.size() > 3);
+  }
+
+  @Test
+  void shouldUseTcpOnceForTheRestWhenADataBatchFails() {
+    int large = (int) MemoryFetch.BATCH_BYTES;
+    byte[] data = output(10, 1 << 30, 100, large, large, large);
+    peer.failures =
+        number -> number == 3 ? new ReadFailure(ReadFailure.Kind.DISCONNECTED, "peer gone") : null;
+
+    fetch("shuffle_3_10_0", "shuffle_3_10_1", "shuffle_3_10_2", "shuffle_3_10_3");
+
+    assertArrayEquals(part(data, 0, 100), delivered.get("shuffle_3_10_0"));
+    assertEquals(1, stockCalls.size());
+    assertEquals(4, delivered.size());
+    CounterSnapshot counts = counters.snapshot();
+    assertEquals(4, counts.blocksByRdma() + counts.blocksByTcp());
+    assertEquals(Map.of(FallbackReason.READ_FAILED, counts.blocksByTcp()), counts.fallbacks());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldUseTcpWhenTheIndexCannotBeRead(ReadFailure.Kind kind) {
+    output(10, 1 << 20, 5);
+    peer.failures = number -> new ReadFailure(kind, "test");
+
+    fetch("shuffle_3_10_0");
+
+    assertOnlyFallback(FallbackReason.of(kind), "shuffle_3_10_0");
+  }
+
+  @Test
+  void shouldUseTcpForThatBlockOnlyWhenItsRecordIsMissing() {
+    output(10, 1 << 20, 5);
+
+    fetch("shuffle_3_10_0", "shuffle_3_99_0");
+
+    assertOnlyFallback(FallbackReason.RECORD_MISSING, "shuffle_3_99_0");
+    assertEquals(1, counters.snapshot().blocksByRdma());
+  }
+
+  @Test
+  void shouldNameTheMappersReasonWhenAMapOutputWasDeclined() {
+    outputs.put(10L, new Declined(10, "1", FallbackReason.BUDGET_REACHED));
+
+    fetch("shuffle_3_10_0");
+
+    assertOnlyFallback(FallbackReason.BUDGET_REACHED, "shuffle_3_10_0");
+  }
+
+  @Test
+  void shouldUseTcpWhenTheMapOutputHasMovedToAnotherExecutor() {
+    outputs.put(10L, peer.register(10, "2", new byte[5], new long[] {0, 5}, 5));
+
+    fetch("shuffle_3_10_0");
+
+    assertOnlyFallback(FallbackReason.OUTPUT_MOVED, "shuffle_3_10_0");
+  }
+
+  @Test
+  void shouldUseTcpWhenThePeerHasRdmaOff() {
+    answer =
+        new Located(new PeerState.Off("1", "NO_DEVICE"), outputs, FallbackReason.RECORD_MISSING);
+
+    fetch("shuffle_3_10_0", "shuffle_3_10_1");
+
+    assertOnlyFallback(FallbackReason.PEER_WITHOUT_RDMA, "shuffle_3_10_0", "shuffle_3_10_1");
+  }
+
+  @Test
+  void shouldUseTcpWhenThePeerCannotBeConnected() {
+    output(10, 1 << 20, 5);
+    when(peer.transport.connect(any()))
+        .thenReturn(CompletableFuture.failedFuture(new ConnectException("REJECTED")));
+
+    fetch("shuffle_3_10_0");
+
+    assertOnlyFallback(FallbackReason.CONNECTION_FAILED, "shuffle_3_10_0");
+  }
+
+  @Test
+  void shouldUseTcpAtOnceWhenThePortIsNotActiveAndRdmaAfterwards() {
+    byte[] data = output(10, 1 << 20, 5);
+    when(peer.transport.portActive()).thenReturn(false);
+
+    fetch("shuffle_3_10_0");
+    assertOnlyFallback(FallbackReason.PORT_NOT_ACTIVE, "shuffle_3_10_0");
+    assertTrue(peer.posted.isEmpty());
+
+    delivered.clear();
+    when(peer.transport.portActive()).thenReturn(true);
+    fetch("shuffle_3_10_0");
+    assertArrayEquals(data, delivered.get("shuffle_3_10_0"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void shouldUseTcpWhenThePoolIsExhausted(int buffers) {
+    output(10, 1 << 20, 5);
+    peer.buffers = buffers;
+
+    fetch("shuffle_3_10_0");
+
+    assertOnlyFallback(FallbackReason.POOL_EXHAUSTED, "shuffle_3_10_0");
+  }
+
+  @Test
+  void shouldUseTcpWhenTheIndexIsNotPlausible() {
+    outputs.put(10L, peer.register(10, "1", new byte[5], new long[] {0, 0, 9, -1, 4}, 5));
+
+    fetch("shuffle_3_10_0", "shuffle_3_10_1", "shuffle_3_10_2", "shuffle_3_10_3");
+
+    assertOnlyFallback(
+        FallbackReason.INDEX_INVALID,
+        "shuffle_3_10_0",
+        "shuffle_3_10_1",
+        "shuffle_3_10_2",
+        "shuffle_3_10_3");
+  }
+
+  @Test
+  void shouldForwardWhenBlocksAreNotOfAMapOutput() {
+    fetch("rdd_1_2", "shuffleChunk_1_2_3_4");
+
+    assertEquals(List.of(List.of("rdd_1_2", "shuffleChunk_1_2_3_4")), stockCalls);
+    assertTrue(counters.snapshot().fallbacks().isEmpty());
+  }
+
+  @Test
+  void shouldReportFailureWhenTcpFailsToo() {
+    doThrow(new IllegalStateException("stopped"))
+        .when(stock)
+        .fetchBlocks(anyString(), anyInt(), anyString(), any(), any(), any());
+
+    fetch("shuffle_3_10_0");
+
+    assertEquals("stopped", failed.get("shuffle_3_10_0").getMessage());
+    assertTrue(delivered.isEmpty());
+  }
+
+  @Test
+  void shouldWriteToDiskWhenSparkGivesAFileManager(@TempDir Path folder) {
+    int large = 9 << 20;
+    byte[] data = output(10, 1 << 30, 33, large);
+    DownloadFileManager files = files(folder, true);
+
+    client.fetchBlocks("host", 1, "1", new String[] {"shuffle_3_10_1"}, listener, files);
+
+    assertArrayEquals(part(data, 33, 33 + large), delivered.get("shuffle_3_10_1"));
+    assertEquals(large, counters.snapshot().bytesByRdma());
+    verify(files).registerTempFileToClean(any());
+    assertEquals(1, folder.toFile().list().length);
+  }
+
+  @Test
+  void shouldDeleteTheFileWhenSparkDoesNotKeepIt(@TempDir Path folder) {
+    output(10, 1 << 30, 33);
+
+    client.fetchBlocks(
+        "host", 1, "1", new String[] {"shuffle_3_10_0"}, listener, files(folder, false));
+
+    assertEquals(1, delivered.size());
+    assertEquals(0, folder.toFile().list().length);
+  }
+
+  @Test
+  void shouldUseTcpAndDeleteTheFileWhenAReadToDiskFails(@TempDir Path folder) {
+    output(10, 1 << 30, 9 << 20);
+    peer.failures =
+        number -> number == 2 ? new ReadFailure(ReadFailure.Kind.DEADLINE, "10 s") : null;
+    DownloadFileManager files = files(folder, true);
+
+    client.fetchBlocks("host", 1, "1", new String[] {"shuffle_3_10_0"}, listener, files);
+
+    assertOnlyFallback(FallbackReason.READ_FAILED, "shuffle_3_10_0");
+    assertEquals(0, folder.toFile().list().length);
+    verify(files, never()).registerTempFileToClean(any());
+  }
+
+  private DownloadFileManager files(Path folder, boolean keep) {
+    DownloadFileManager files = mock(DownloadFileManager.class);
+    when(files.createTempFile(any()))
+        .thenAnswer(
+            call -> {
+              DownloadFile file =
+                  new SimpleDownloadFile(
+                      Files.createTempFile(folder, "block", "").toFile(), call.getArgument(0));
+              return file;
+            });
+    when(files.registerTempFileToClean(any())).thenReturn(keep);
+    return files;
+  }
+}

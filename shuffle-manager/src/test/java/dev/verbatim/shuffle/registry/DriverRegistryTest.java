@@ -1,0 +1,205 @@
+package dev.verbatim.shuffle.registry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.verbatim.shuffle.fallback.FallbackReason;
+import dev.verbatim.shuffle.metrics.ShuffleCounters;
+import dev.verbatim.shuffle.reader.MapOutputLocation;
+import dev.verbatim.shuffle.reader.MapOutputLocation.Declined;
+import dev.verbatim.shuffle.reader.PeerState;
+import dev.verbatim.shuffle.registry.Message.Announce;
+import dev.verbatim.shuffle.registry.Message.Await;
+import dev.verbatim.shuffle.registry.Message.Publish;
+import dev.verbatim.shuffle.registry.Message.Report;
+import dev.verbatim.shuffle.registry.Message.Sync;
+import dev.verbatim.shuffle.registry.Message.Table;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class DriverRegistryTest {
+  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+  private final DriverRegistry registry = new DriverRegistry(Duration.ofSeconds(20), timer);
+  private final List<Table> answers = new ArrayList<>();
+
+  @BeforeEach
+  void announce() {
+    registry.announce(new Announce("1", new InetSocketAddress("10.0.0.1", 7), "RDMA on: rxe0"));
+    registry.announce(new Announce("2", null, "RDMA off: NO_DEVICE"));
+  }
+
+  @AfterEach
+  void stop() {
+    timer.shutdownNow();
+  }
+
+  private void publish(int shuffleId, String executorId, long... mapIds) {
+    registry.publish(
+        new Publish(
+            LongStream.of(mapIds)
+                .mapToObj(id -> new Publish.Entry(shuffleId, output(executorId, id)))
+                .toList()));
+  }
+
+  private static MapOutputLocation output(String executorId, long mapId) {
+    return new Declined(mapId, executorId, FallbackReason.MEMLOCK);
+  }
+
+  private static List<Long> ids(Table table) {
+    return table.outputs().stream().map(MapOutputLocation::mapId).toList();
+  }
+
+  @Test
+  void shouldAnswerAtOnceWhenAllRecordsAreThere() {
+    publish(5, "1", 10, 11, 12);
+
+    registry.await(new Await(5, "1", new long[] {10, 12}), answers::add);
+
+    assertEquals(List.of(10L, 12L), ids(answers.getFirst()));
+    assertInstanceOf(PeerState.On.class, answers.getFirst().peers().getFirst());
+  }
+
+  @Test
+  void shouldHoldTheAnswerWhenRecordsAreMissingAndReplyWhenTheyCome() {
+    publish(5, "1", 10);
+    registry.await(new Await(5, "1", new long[] {10, 11}), answers::add);
+    assertTrue(answers.isEmpty());
+
+    publish(6, "1", 11);
+    assertTrue(answers.isEmpty(), "another shuffle's record does not count");
+    publish(5, "1", 11);
+
+    assertEquals(List.of(10L, 11L), ids(answers.getFirst()));
+  }
+
+  @Test
+  void shouldReplyWithWhatThereIsWhenTheHoldTimeIsOver() throws Exception {
+    DriverRegistry hasty = new DriverRegistry(Duration.ofMillis(50), timer);
+    hasty.announce(new Announce("1", new InetSocketAddress("10.0.0.1", 7), ""));
+    hasty.publish(new Publish(List.of(new Publish.Entry(5, output("1", 10)))));
+    java.util.concurrent.CompletableFuture<Table> answer =
+        new java.util.concurrent.CompletableFuture<>();
+
+    hasty.await(new Await(5, "1", new long[] {10, 11}), answer::complete);
+
+    assertEquals(List.of(10L), ids(answer.get(10, TimeUnit.SECONDS)));
+  }
+
+  @Test
+  void shouldNotHoldTheAnswerWhenTheExecutorHasRdmaOffOrIsUnknown() {
+    registry.await(new Await(5, "2", new long[] {10}), answers::add);
+    registry.await(new Await(5, "3", new long[] {10}), answers::add);
+
+    assertEquals(2, answers.size());
+    answers.forEach(answer -> assertInstanceOf(PeerState.Off.class, answer.peers().getFirst()));
+  }
+
+  @Test
+  void shouldReplyAndForgetWhenTheExecutorIsLost() {
+    publish(5, "1", 10);
+    registry.await(new Await(5, "1", new long[] {11}), answers::add);
+
+    registry.removeExecutor("1");
+
+    assertInstanceOf(PeerState.Off.class, answers.getFirst().peers().getFirst());
+    assertEquals(0, registry.records());
+    publish(5, "1", 12);
+    assertEquals(0, registry.records(), "a late record of a lost executor is dropped");
+  }
+
+  @Test
+  void shouldReplyAndForgetWhenTheShuffleIsRemoved() {
+    publish(5, "1", 10);
+    registry.await(new Await(5, "1", new long[] {11}), answers::add);
+
+    registry.removeShuffle(5);
+
+    assertEquals(1, answers.size());
+    assertEquals(0, registry.records());
+  }
+
+  @Test
+  void shouldReturnATableInChunksWhenItIsLarge() {
+    int maps = 100_000;
+    for (int from = 0; from < maps; from += 1000) {
+      publish(5, "1", LongStream.range(from, from + 1000).toArray());
+    }
+
+    List<Long> seen = new ArrayList<>();
+    Table table = registry.sync(new Sync(5, 0, 0));
+    seen.addAll(ids(table));
+    while (table.more()) {
+      assertTrue(table.outputs().size() <= ShuffleTable.CHUNK);
+      table = registry.sync(new Sync(5, table.epoch(), table.position()));
+      seen.addAll(ids(table));
+    }
+
+    assertEquals(LongStream.range(0, maps).boxed().toList(), seen);
+  }
+
+  @Test
+  void shouldStartOverWhenThePositionIsOfAnEarlierTable() {
+    publish(5, "1", 10, 11);
+    Table first = registry.sync(new Sync(5, 0, 0));
+    registry.removeShuffle(5);
+    publish(5, "1", 20);
+
+    Table second = registry.sync(new Sync(5, first.epoch(), first.position()));
+
+    assertNotEquals(first.epoch(), second.epoch());
+    assertEquals(List.of(20L), ids(second));
+  }
+
+  @Test
+  void shouldLeaveHolesWhenAnExecutorIsLostInTheMiddle() {
+    registry.announce(new Announce("3", new InetSocketAddress("10.0.0.3", 7), ""));
+    publish(5, "1", 10);
+    publish(5, "3", 11);
+    publish(5, "1", 12);
+    Table before = registry.sync(new Sync(5, 0, 0));
+
+    registry.removeExecutor("1");
+    publish(5, "3", 13);
+
+    assertEquals(List.of(13L), ids(registry.sync(new Sync(5, before.epoch(), before.position()))));
+    assertEquals(List.of(11L, 13L), ids(registry.sync(new Sync(5, 0, 0))));
+  }
+
+  @Test
+  void shouldKeepTheCountersWhenAnExecutorIsLost() {
+    ShuffleCounters counters = new ShuffleCounters();
+    counters.blockByRdma(42);
+    registry.report(new Report("1", counters.snapshot()));
+
+    registry.removeExecutor("1");
+
+    assertEquals(42, registry.report().bytesByRdma());
+    assertEquals("RDMA on: rxe0", registry.report().executors().get("1").mode());
+  }
+
+  @Test
+  void shouldGiveEveryExecutorTheSameSecretWhenItIsAsked() {
+    byte[] token = registry.welcome().token();
+
+    assertEquals(32, token.length);
+    assertFalse(IntStream.range(0, 32).allMatch(i -> token[i] == 0));
+    assertNotEquals(
+        java.util.Arrays.toString(token),
+        java.util.Arrays.toString(new DriverRegistry(Duration.ZERO, timer).welcome().token()));
+  }
+}

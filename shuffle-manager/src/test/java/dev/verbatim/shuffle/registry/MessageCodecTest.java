@@ -1,0 +1,143 @@
+package dev.verbatim.shuffle.registry;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.verbatim.shuffle.fallback.FallbackReason;
+import dev.verbatim.shuffle.metrics.CounterSnapshot;
+import dev.verbatim.shuffle.reader.MapOutputLocation;
+import dev.verbatim.shuffle.reader.MapOutputLocation.Declined;
+import dev.verbatim.shuffle.reader.MapOutputLocation.Registered;
+import dev.verbatim.shuffle.reader.MapOutputLocation.RemoteAddress;
+import dev.verbatim.shuffle.reader.PeerState;
+import dev.verbatim.shuffle.registry.Message.Announce;
+import dev.verbatim.shuffle.registry.Message.Await;
+import dev.verbatim.shuffle.registry.Message.Hello;
+import dev.verbatim.shuffle.registry.Message.Publish;
+import dev.verbatim.shuffle.registry.Message.Report;
+import dev.verbatim.shuffle.registry.Message.Sync;
+import dev.verbatim.shuffle.registry.Message.Table;
+import dev.verbatim.shuffle.registry.Message.Welcome;
+import dev.verbatim.transport.PeerAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class MessageCodecTest {
+  private static final Registered LARGE =
+      new Registered(
+          Long.MAX_VALUE,
+          "12",
+          List.of(new RemoteAddress(-1, -2), new RemoteAddress(0x7fff_0000_1234L, 3)),
+          1L << 31,
+          (1L << 31) + 5,
+          new RemoteAddress(Long.MIN_VALUE, Integer.MIN_VALUE));
+  private static final Declined DECLINED =
+      new Declined(0, "driver-ü", FallbackReason.BUDGET_REACHED);
+
+  private final MessageCodec codec = new MessageCodec();
+
+  static Stream<Message> messages() {
+    return Stream.of(
+        new Hello("1"),
+        new Announce("1", new InetSocketAddress("10.77.0.1", 65535), "RDMA on: device rxe0"),
+        new Announce("2", new InetSocketAddress("fe80::1", 1), ""),
+        new Announce("3", null, "RDMA off: NO_DEVICE"),
+        new Publish(List.of()),
+        new Publish(List.of(new Publish.Entry(0, LARGE), new Publish.Entry(99, DECLINED))),
+        new Report("1", CounterSnapshot.ZERO),
+        new Report(
+            "1",
+            new CounterSnapshot(
+                1, 2, 3, 4, 5, 6, Long.MAX_VALUE, 8, 9, Map.of(FallbackReason.MEMLOCK, 10L))),
+        new Sync(7, -5, 8192),
+        new Table(
+            3,
+            4,
+            true,
+            List.of(
+                new PeerState.On(new PeerAddress("12", new InetSocketAddress("10.0.0.1", 9))),
+                new PeerState.Off("driver-ü", "RDMA off")),
+            List.of(LARGE, DECLINED)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("messages")
+  void shouldReturnTheSameWhenEncodedAndDecoded(Message message) throws Exception {
+    assertEquals(message, codec.decode(codec.encode(message)));
+  }
+
+  @Test
+  void shouldReturnTheSameArraysWhenEncodedAndDecoded() throws Exception {
+    byte[] token = {1, 2, 3};
+    long[] mapIds = {0, 1, Long.MAX_VALUE};
+
+    Welcome welcome = (Welcome) codec.decode(codec.encode(new Welcome(token)));
+    Await await = (Await) codec.decode(codec.encode(new Await(1, "2", mapIds)));
+
+    assertArrayEquals(token, welcome.token());
+    assertArrayEquals(mapIds, await.mapIds());
+  }
+
+  @ParameterizedTest
+  @MethodSource("messages")
+  void shouldRefuseWhenAMessageIsCutAnywhere(Message message) {
+    byte[] bytes = codec.encode(message);
+
+    for (int length = 0; length < bytes.length; length++) {
+      byte[] cut = Arrays.copyOf(bytes, length);
+      assertThrows(MalformedMessageException.class, () -> codec.decode(cut));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("messages")
+  void shouldRefuseWhenBytesFollow(Message message) {
+    byte[] bytes = codec.encode(message);
+
+    assertThrows(
+        MalformedMessageException.class,
+        () -> codec.decode(Arrays.copyOf(bytes, bytes.length + 1)));
+  }
+
+  @Test
+  void shouldRefuseOrReturnAMessageWhenBytesAreRandom() {
+    Random random = new Random(42);
+    for (int i = 0; i < 20_000; i++) {
+      byte[] bytes = new byte[random.nextInt(64)];
+      random.nextBytes(bytes);
+      if (bytes.length > 1) {
+        bytes[0] = 1;
+        bytes[1] = (byte) (12 + random.nextInt(8));
+      }
+      try {
+        codec.decode(bytes);
+      } catch (MalformedMessageException expected) {
+        assertTrue(expected.getMessage().startsWith("not a message"));
+      }
+    }
+  }
+
+  @Test
+  void shouldTakeAboutFiftyBytesWhenAMapOutputIsOfOneRegion() {
+    List<MapOutputLocation> outputs = new ArrayList<>();
+    for (int i = 0; i < ShuffleTable.CHUNK; i++) {
+      RemoteAddress data = new RemoteAddress(new Random(i).nextLong(), i);
+      outputs.add(new Registered(i, "executor-" + i % 100, List.of(data), 1 << 26, 1 << 26, data));
+    }
+
+    int bytes = codec.encode(new Table(1, 2, true, List.of(), outputs)).length;
+
+    assertTrue(bytes < 50 * ShuffleTable.CHUNK, bytes + " bytes");
+    assertTrue(bytes < 1 << 20, "fits into the smallest frame of Spark's RPC");
+  }
+}
