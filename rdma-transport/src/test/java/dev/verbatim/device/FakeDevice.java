@@ -130,7 +130,7 @@ final class FakeDevice implements AutoCloseable {
   }
 
   void failGidTable(VerbsException reason) throws VerbsException {
-    when(verbs.queryGidTable(any(), any(), anyLong())).thenThrow(reason);
+    doThrow(reason).when(verbs).queryGidTable(any(), any(), anyLong());
   }
 
   void withoutGidTable(int tableLength) {
@@ -139,7 +139,7 @@ final class FakeDevice implements AutoCloseable {
   }
 
   void failOpen(VerbsException reason) throws VerbsException {
-    when(verbs.openDevice(any())).thenThrow(reason);
+    doThrow(reason).when(verbs).openDevice(any());
   }
 
   void failQuery(VerbsException reason) throws VerbsException {

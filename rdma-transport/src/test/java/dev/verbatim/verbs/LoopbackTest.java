@@ -185,12 +185,12 @@ class LoopbackTest {
   @Test
   void shouldFlushWhenQueuePairIsInError() throws Exception {
     try (LoopbackPair pair = new LoopbackPair(libraries, address)) {
-      MemorySegment attr = IbvQpAttr.STRUCT.allocate(pair.arena);
-      IbvQpAttr.QP_STATE.set(attr, QpState.ERR.number());
-      pair.verbs.modifyQp(pair.qp, attr, VerbsConstants.IBV_QP_STATE);
       MemorySegment receive = IbvRecvWr.STRUCT.allocate(pair.arena);
       IbvRecvWr.WR_ID.set(receive, 5);
       pair.verbs.postRecv(pair.qp, receive, pair.arena.allocate(ValueLayout.ADDRESS));
+      MemorySegment attr = IbvQpAttr.STRUCT.allocate(pair.arena);
+      IbvQpAttr.QP_STATE.set(attr, QpState.ERR.number());
+      pair.verbs.modifyQp(pair.qp, attr, VerbsConstants.IBV_QP_STATE);
 
       MemorySegment wc = IbvWc.STRUCT.allocate(pair.arena, 8);
       assertEquals(1, pair.awaitCompletions(wc, 8));
