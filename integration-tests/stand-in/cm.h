@@ -44,8 +44,10 @@ struct cm_message {
 	uint8_t retry_count;
 	uint8_t rnr_retry_count;
 	uint8_t flow_control;
+	uint8_t padding[3]; /* named, so that no byte is sent undefined */
 	struct sockaddr_in6 address; /* of the sender, IPv4-mapped for IPv4 */
 	uint8_t data[CM_REP_DATA];
+	uint8_t more_padding[4];
 };
 
 struct cm_id {

@@ -74,19 +74,35 @@ int rdma_listen(struct rdma_cm_id *id, int backlog)
 	return error ? cm_error(error) : 0;
 }
 
-/* Sends the request; an unanswerable one is an event, not an error. */
-static void request(struct cm_id *self, struct cm_message *message)
+/* A fault stands for the answer. */
+static void refuse(struct cm_id *self, const struct standin_hit *hit)
 {
+	struct cm_message nothing = {0};
+
+	cm_set_state(self, CM_ENDED);
+	if (hit->cm == STANDIN_CM_REJECT)
+		cm_post(self, NULL, RDMA_CM_EVENT_REJECTED, hit->status, &nothing, CM_REJ_DATA);
+	else
+		cm_post(self, NULL, RDMA_CM_EVENT_UNREACHABLE, hit->status, NULL, 0);
+}
+
+/* Sends the request; an unanswerable one is an event, not an error. */
+static void request(struct cm_id *self, const struct rdma_conn_param *param)
+{
+	struct cm_message message = fill(CM_REQ, param);
+	uint8_t limit = (uint8_t)standin_limits()->max_rd_atom;
 	struct sockaddr_in6 target = cm_canonical(&self->id.route.addr.dst_addr);
 	struct sockaddr_un name;
 	socklen_t length = cm_name(target.sin6_addr, ntohs(target.sin6_port), &name);
 
-	message->address = cm_canonical(&self->id.route.addr.src_addr);
+	message.address = cm_canonical(&self->id.route.addr.src_addr);
+	message.responder_resources = param ? at_most(param->responder_resources, limit) : limit;
+	message.initiator_depth = param ? at_most(param->initiator_depth, limit) : limit;
 	cm_set_state(self, CM_REQUESTING);
 	if (!standin_port_up()) {
 		cm_set_state(self, CM_ENDED);
 		cm_post(self, NULL, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL, 0);
-	} else if (connect(self->sock, (struct sockaddr *)&name, length) || cm_send(self, message)) {
+	} else if (connect(self->sock, (struct sockaddr *)&name, length) || cm_send(self, &message)) {
 		struct cm_message nothing = {0};
 		bool full = errno == EAGAIN;
 		cm_set_state(self, CM_ENDED);
@@ -111,22 +127,12 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	int error = hit.error;
 	if (!error && (self->state != CM_ROUTE_RESOLVED || (param && !valid(param, CM_REQ_DATA))))
 		error = EINVAL;
-	struct cm_message message = fill(CM_REQ, param);
-	uint8_t limit = (uint8_t)standin_limits()->max_rd_atom;
-	message.responder_resources = param ? at_most(param->responder_resources, limit) : limit;
-	message.initiator_depth = param ? at_most(param->initiator_depth, limit) : limit;
-	if (error)
-		;
-	else if (hit.cm == STANDIN_CM_SILENT)
+	if (!error && hit.cm == STANDIN_CM_SILENT)
 		cm_set_state(self, CM_REQUESTING);
-	else if (hit.cm) {
-		struct cm_message nothing = {0};
-		bool reject = hit.cm == STANDIN_CM_REJECT;
-		cm_set_state(self, CM_ENDED);
-		cm_post(self, NULL, reject ? RDMA_CM_EVENT_REJECTED : RDMA_CM_EVENT_UNREACHABLE, hit.status, &nothing,
-			reject ? CM_REJ_DATA : 0);
-	} else
-		request(self, &message);
+	else if (!error && hit.cm)
+		refuse(self, &hit);
+	else if (!error)
+		request(self, param);
 	pthread_mutex_unlock(&cm_lock);
 	return error ? cm_error(error) : 0;
 }
@@ -326,12 +332,13 @@ void cm_drop_all(void)
 {
 	pthread_mutex_lock(&cm_lock);
 	for (struct cm_id *id = cm_ids; id; id = id->next) {
+		/* the peer, which drops too, may have been faster: then only the queue pair is left */
+		if (id->state >= CM_CONNECTED && id->id.qp)
+			standin_qp_error(id->id.qp);
 		if (id->state != CM_CONNECTED)
 			continue;
 		struct cm_message message = {.type = CM_DREQ};
 		cm_send(id, &message);
-		if (id->id.qp)
-			standin_qp_error(id->id.qp);
 		end(id);
 	}
 	pthread_mutex_unlock(&cm_lock);

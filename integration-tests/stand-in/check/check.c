@@ -111,7 +111,7 @@ void end_connect(struct end *end, uint16_t port)
 	EQUAL(event->param.conn.private_data_len, 196);
 	memcpy(&published, event->param.conn.private_data, sizeof published);
 	end->remote = published.iova;
-	end->rkey = published.rkey;
+	end->rkey = (uint32_t)published.rkey;
 	rdma_ack_cm_event(event);
 }
 

@@ -42,7 +42,7 @@ struct end {
 /* What a server tells its client in the private data of its answer. */
 struct published {
 	uint64_t iova;
-	uint32_t rkey;
+	uint64_t rkey; /* as wide as the first, so that no undefined padding is sent */
 };
 
 struct server {

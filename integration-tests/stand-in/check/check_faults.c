@@ -191,6 +191,9 @@ static void cm_faults(void)
 	client(&end, &server); /* the second connect is answered */
 	faults("disconnect\n");
 	expect_event(end.events, RDMA_CM_EVENT_DISCONNECTED, 0);
+	/* the peer drops the connection too, and this side may still be on its way */
+	for (int i = 0; i < 1000 && end.id->qp->state != IBV_QPS_ERR; i++)
+		usleep(1000);
 	EQUAL(end.id->qp->state, IBV_QPS_ERR);
 	end_close(&end);
 	server_stop(&server);
