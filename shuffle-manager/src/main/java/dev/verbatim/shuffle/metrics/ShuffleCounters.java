@@ -29,6 +29,12 @@ public final class ShuffleCounters {
     bytesByRdma.add(bytes);
   }
 
+  /** Takes back a block that its task did not want any more. */
+  public void blockByRdmaUnwanted(long bytes) {
+    blocksByRdma.decrement();
+    bytesByRdma.add(-bytes);
+  }
+
   public void blockByTcp(long bytes) {
     blocksByTcp.increment();
     bytesByTcp.add(bytes);

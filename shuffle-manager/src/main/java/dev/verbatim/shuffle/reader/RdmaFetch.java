@@ -205,11 +205,15 @@ final class RdmaFetch {
   }
 
   /** Delivers a block that arrived by RDMA; takes over the caller's reference to the data. */
-  void deliver(ShuffleBlock block, ManagedBuffer data) {
+  void deliver(ShuffleBlock block, ReadBlockBuffer data) {
     try {
       if (settle(block)) {
+        // Counted before: the task may end, and report, while the listener still runs.
         context.counters().blockByRdma(data.size());
         tcp.listener().onBlockFetchSuccess(block.id, data);
+        if (!data.wanted()) {
+          context.counters().blockByRdmaUnwanted(data.size());
+        }
       }
     } finally {
       data.release();

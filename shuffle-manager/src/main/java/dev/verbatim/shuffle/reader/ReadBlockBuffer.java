@@ -24,6 +24,7 @@ final class ReadBlockBuffer extends ManagedBuffer {
 
   private final List<Slice> slices;
   private final long size;
+  private volatile boolean wanted;
 
   ReadBlockBuffer(List<Slice> slices) {
     this.slices = List.copyOf(slices);
@@ -59,8 +60,14 @@ final class ReadBlockBuffer extends ManagedBuffer {
 
   @Override
   public ManagedBuffer retain() {
+    wanted = true;
     slices.forEach(slice -> slice.buffer().retain());
     return this;
+  }
+
+  /** Whether it was ever retained: Spark does not retain a block whose task is over. */
+  boolean wanted() {
+    return wanted;
   }
 
   @Override

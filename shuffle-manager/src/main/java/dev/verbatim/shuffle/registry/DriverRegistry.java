@@ -162,7 +162,7 @@ public final class DriverRegistry {
       return false;
     }
     for (long mapId : question.mapIds()) {
-      if (!table.has(mapId)) {
+      if (!table.settled(mapId)) {
         return false;
       }
     }

@@ -3,8 +3,10 @@ package dev.verbatim.shuffle.registry;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The driver's records of one shuffle: a log that only grows, so that an executor can go on from
@@ -20,6 +22,9 @@ final class ShuffleTable {
   private final int epoch;
   private final List<MapOutputLocation> log = new ArrayList<>();
   private final Map<Long, Integer> positions = new HashMap<>();
+
+  /** Map outputs whose executor is lost: no record of them will come any more. */
+  private final Set<Long> lost = new HashSet<>();
 
   /**
    * @param epoch tells this table from an earlier one of the same shuffle
@@ -40,8 +45,9 @@ final class ShuffleTable {
     log.add(output);
   }
 
-  boolean has(long mapId) {
-    return positions.containsKey(mapId);
+  /** Whether there is nothing to wait for. */
+  boolean settled(long mapId) {
+    return positions.containsKey(mapId) || lost.contains(mapId);
   }
 
   /** Null when there is none. */
@@ -68,6 +74,7 @@ final class ShuffleTable {
       if (output != null && output.executorId().equals(executorId)) {
         log.set(i, null);
         positions.remove(output.mapId());
+        lost.add(output.mapId());
       }
     }
   }

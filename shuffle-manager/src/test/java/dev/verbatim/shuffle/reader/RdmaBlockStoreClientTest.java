@@ -66,17 +66,24 @@ class RdmaBlockStoreClientTest {
   private final TransportConf conf = new TransportConf("shuffle", new MapConfigProvider(Map.of()));
   private Located answer = new Located(ON, outputs, FallbackReason.RECORD_MISSING);
   private RdmaBlockStoreClient client;
+  private boolean taskIsOver;
 
   private final BlockFetchingListener listener =
       new BlockFetchingListener() {
         @Override
         public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
+          if (taskIsOver) {
+            return;
+          }
+          data.retain();
           try {
             byte[] bytes = data.createInputStream().readAllBytes();
             assertEquals(data.size(), bytes.length);
             assertEquals(null, delivered.put(blockId, bytes), "delivered once");
           } catch (IOException e) {
             throw new AssertionError(e);
+          } finally {
+            data.release();
           }
         }
 
@@ -163,6 +170,16 @@ class RdmaBlockStoreClientTest {
     assertEquals(1007, counters.snapshot().bytesByRdma());
     assertTrue(stockCalls.isEmpty());
     assertEquals(2, peer.posted.size(), "one batch for entries and one for data");
+  }
+
+  @Test
+  void shouldNotCountABlockWhenItsTaskIsOver() {
+    output(10, 1 << 20, 5);
+    taskIsOver = true;
+
+    fetch("shuffle_3_10_0");
+
+    assertEquals(CounterSnapshot.ZERO, counters.snapshot());
   }
 
   @Test

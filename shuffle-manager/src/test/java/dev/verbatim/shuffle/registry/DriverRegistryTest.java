@@ -123,6 +123,17 @@ class DriverRegistryTest {
   }
 
   @Test
+  void shouldNotHoldTheAnswerWhenAMapOutputMovedFromALostExecutor() {
+    registry.announce(new Announce("3", new InetSocketAddress("10.0.0.3", 7), ""));
+    publish(5, "1", 10);
+    registry.removeExecutor("1");
+
+    registry.await(new Await(5, "3", new long[] {10}), answers::add);
+
+    assertEquals(List.of(), ids(answers.getFirst()));
+  }
+
+  @Test
   void shouldReplyAndForgetWhenTheShuffleIsRemoved() {
     publish(5, "1", 10);
     registry.await(new Await(5, "1", new long[] {11}), answers::add);
