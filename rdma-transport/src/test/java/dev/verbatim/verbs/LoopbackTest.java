@@ -26,6 +26,7 @@ import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -62,8 +63,8 @@ class LoopbackTest {
   }
 
   @Test
-  void shouldDescribeDeviceWhenItIsListed() {
-    System.out.println(device);
+  void shouldDescribeDeviceWhenItIsListed(TestReporter reporter) {
+    reporter.publishEntry(device.toString());
     assertFalse(device.name().isEmpty());
     assertTrue(device.completionVectors() > 0);
     assertTrue(device.limits().maxQpRdAtom() > 0);
