@@ -41,7 +41,7 @@ class HeaderProofTest {
     Map<String, Long> java = new LinkedHashMap<>();
     List<CStruct> structs = structs();
     for (CStruct struct : structs) {
-      java.put("sizeof(" + struct.cName() + ")", struct.size());
+      addSize(java, struct);
       addMembers(java, struct, struct.layout(), "", 0);
     }
     assertTrue(structs.size() >= 30, "only " + structs.size() + " structs found");
@@ -153,6 +153,16 @@ class HeaderProofTest {
               }
             });
     return wrong;
+  }
+
+  /** Size of a struct; of the one that has grown, that it has room. */
+  private static void addSize(Map<String, Long> java, CStruct struct) {
+    String size = "sizeof(" + struct.cName() + ")";
+    if (struct == IbvPortAttr.STRUCT) {
+      java.put(size + " >= " + struct.size() + " && " + size + " <= " + IbvPortAttr.ROOM, 1L);
+    } else {
+      java.put(size, struct.size());
+    }
   }
 
   /** Offset and size of each member, and of the members of members. */
