@@ -1,41 +1,71 @@
 package dev.verbatim.transport;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Registered memory that peers may READ and do nothing else with. Its address for peers starts at a
  * random base, so that a stale or guessed {@code (iova, rkey)} pair faults at the device.
  */
 public final class MemoryRegion implements AutoCloseable {
+  private final Registrar registrar;
+  private final Registrar.Registration registration;
+  private final MemorySegment memory;
+  private final Arena arena;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  /**
+   * @param memory the bytes that peers may read, in an own mapping
+   * @param arena whose closing unmaps it
+   */
+  MemoryRegion(
+      Registrar registrar,
+      Registrar.Registration registration,
+      MemorySegment memory,
+      Arena arena) {
+    this.registrar = registrar;
+    this.registration = registration;
+    this.memory = memory;
+    this.arena = arena;
+  }
 
   /** Address of the first byte as peers name it; not the virtual address. */
   public long iova() {
-    throw new UnsupportedOperationException();
+    return registration.iova();
   }
 
   /** Key that a peer's READ carries. */
   public int rkey() {
-    throw new UnsupportedOperationException();
+    return registration.rkey();
   }
 
   /** Bytes. */
   public long length() {
-    throw new UnsupportedOperationException();
+    return memory.byteSize();
   }
 
   /**
    * The memory itself; of a mapped file it is read-only, and touching it is only safe as long as
-   * the file is not truncated.
+   * the file is not truncated. Touching it after close throws {@link IllegalStateException}.
    *
    * @throws IllegalStateException after close
    */
   public MemorySegment segment() {
-    throw new UnsupportedOperationException();
+    if (closed.get()) {
+      throw new IllegalStateException("the memory region is closed");
+    }
+    return memory;
   }
 
   /** Deregisters, then unmaps or frees. Idempotent. */
   @Override
   public void close() {
-    throw new UnsupportedOperationException();
+    if (closed.compareAndSet(false, true)) {
+      registrar.forget(this);
+      if (registrar.deregister(registration)) {
+        Mappings.release(arena);
+      }
+    }
   }
 }

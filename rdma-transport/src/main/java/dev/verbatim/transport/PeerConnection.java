@@ -1,22 +1,278 @@
 package dev.verbatim.transport;
 
+import dev.verbatim.verbs.VerbsException;
+import dev.verbatim.verbs.WcStatus;
+import java.util.List;
+
 /** An established way to one peer: one or several queue pairs. */
 public final class PeerConnection {
+  /** A batch goes to one more queue pair for each so many bytes. */
+  static final long STRIPE_BYTES = 256 << 10;
+
+  /** What a connection needs of its transport. */
+  interface Owner {
+    BufferPool pool();
+
+    Counters counters();
+
+    long readTimeoutNanos();
+
+    /** Destroys the queue pairs, then calls {@link PeerConnection#retired} on the poller. */
+    void tearDown(PeerConnection connection);
+
+    /** Ends a batch that was never posted, on the poller's thread. */
+    void end(ReadBatch batch, ReadFailure failure);
+  }
+
+  private final PeerAddress peer;
+  private final Owner owner;
+  private final SendQueue[] queues;
+  private final CmEndpoint[] endpoints;
+  private final Object lock = new Object();
+
+  // Guarded by the lock.
+  private ReadFailure cause;
+  private ReadBatch oldest;
+  private ReadBatch newest;
+  private int nextQueue;
+  private long lastUsedNanos = System.nanoTime();
+
+  private volatile boolean open = true;
+
+  PeerConnection(PeerAddress peer, Owner owner, SendQueue[] queues, CmEndpoint[] endpoints) {
+    this.peer = peer;
+    this.owner = owner;
+    this.queues = queues.clone();
+    this.endpoints = endpoints.clone();
+  }
 
   public PeerAddress peer() {
-    throw new UnsupportedOperationException();
+    return peer;
   }
 
   /** Whether READs may still be posted. */
   public boolean isOpen() {
-    throw new UnsupportedOperationException();
+    return open;
   }
 
   /**
    * Posts the batch and returns; the batch's listener is told the end exactly once, also when the
-   * connection is down already.
+   * connection is down already. May be called by any thread, a listener's included.
+   *
+   * @throws IllegalArgumentException when the batch is empty or has a buffer of another transport
+   * @throws IllegalStateException when the batch was posted before
    */
   public void read(ReadBatch batch) {
-    throw new UnsupportedOperationException();
+    batch.give(owner.pool());
+    ReadFailure down;
+    synchronized (lock) {
+      down = cause;
+      if (down == null) {
+        long now = System.nanoTime();
+        lastUsedNanos = now;
+        batch.deadlineNanos = now + owner.readTimeoutNanos();
+        append(batch);
+        stripe(batch);
+        postAll();
+      }
+    }
+    if (down != null) {
+      owner.end(batch, asConsequence(down));
+    }
+  }
+
+  private void stripe(ReadBatch batch) {
+    long total = batch.bytes();
+    int parts = (int) Math.clamp(total / STRIPE_BYTES, 1, queues.length);
+    long partBytes = (total + parts - 1) / parts;
+    for (long from = 0; from < total; from += partBytes) {
+      queues[nextQueue].add(new BatchPart(batch, from, Math.min(partBytes, total - from)));
+      batch.partsLeft++;
+      nextQueue = (nextQueue + 1) % queues.length;
+    }
+  }
+
+  private void postAll() {
+    for (SendQueue queue : queues) {
+      post(queue);
+    }
+  }
+
+  private void post(SendQueue queue) {
+    try {
+      queue.post();
+    } catch (VerbsException e) {
+      failLocked(new ReadFailure(ReadFailure.Kind.OTHER, e.getMessage()));
+    }
+  }
+
+  /**
+   * Takes a completion; called by the poller.
+   *
+   * @param ended receives the batches that have ended well
+   */
+  void completed(int key, int sequence, int status, int vendorError, List<ReadBatch> ended) {
+    synchronized (lock) {
+      SendQueue queue = queue(key);
+      if (queue == null || !queue.isPosted(sequence)) {
+        return;
+      }
+      boolean success = status == WcStatus.SUCCESS.number();
+      // In order: whatever was posted before the one that completed has ended well.
+      int last = success ? sequence : sequence - 1;
+      while (queue.isPosted(last)) {
+        ReadBatch batch = queue.popSucceeded(owner.counters());
+        if (batch != null) {
+          remove(batch);
+          ended.add(batch);
+        }
+      }
+      if (!success) {
+        failed(queue.batch(sequence), status, vendorError);
+      } else if (open) {
+        post(queue);
+      }
+    }
+  }
+
+  private void failed(ReadBatch batch, int number, int vendorError) {
+    WcStatus status = WcStatus.of(number);
+    owner.counters().readFailed(status.name());
+    ReadFailure failure = ReadFailures.of(status, number, vendorError, peer);
+    if (status != WcStatus.WR_FLUSH_ERR && batch.failure == null) {
+      batch.failure = failure;
+    }
+    failLocked(failure);
+  }
+
+  /** Ends the connection; its batches are told once the queue pairs are destroyed. */
+  void fail(ReadFailure failure) {
+    synchronized (lock) {
+      failLocked(failure);
+    }
+  }
+
+  private void failLocked(ReadFailure failure) {
+    if (cause == null) {
+      cause = failure;
+      open = false;
+      owner.tearDown(this);
+    }
+  }
+
+  /** Fails the connection when its oldest batch is late; called by the poller now and then. */
+  void checkDeadline(long nowNanos) {
+    synchronized (lock) {
+      if (oldest == null || oldest.deadlineNanos - nowNanos > 0 || cause != null) {
+        return;
+      }
+      for (ReadBatch batch = oldest;
+          batch != null && batch.deadlineNanos - nowNanos <= 0;
+          batch = batch.next) {
+        if (batch.failure == null) {
+          batch.failure =
+              new ReadFailure(
+                  ReadFailure.Kind.DEADLINE,
+                  ("%d READs of %d bytes from %s did not end within %d ms")
+                      .formatted(
+                          batch.size(), batch.bytes(), peer, owner.readTimeoutNanos() / 1_000_000));
+        }
+        owner.counters().readFailed(ReadFailure.Kind.DEADLINE.name());
+      }
+      failLocked(oldest.failure);
+    }
+  }
+
+  /**
+   * Fails what is left: the queue pairs are destroyed and their completions were drained. Called by
+   * the poller.
+   */
+  void retired() {
+    while (true) {
+      ReadBatch batch;
+      ReadFailure failure;
+      synchronized (lock) {
+        batch = oldest;
+        if (batch == null) {
+          for (SendQueue queue : queues) {
+            queue.clear();
+          }
+          return;
+        }
+        remove(batch);
+        failure = batch.failure != null ? batch.failure : asConsequence(cause);
+      }
+      CompletionPoller.end(batch, failure);
+    }
+  }
+
+  /** What a batch is told that did not cause the failure itself. */
+  private ReadFailure asConsequence(ReadFailure failure) {
+    return switch (failure.kind()) {
+      case PEER_UNREACHABLE, DISCONNECTED, LOCAL_PORT -> failure;
+      case REMOTE_ACCESS, DEADLINE, OTHER ->
+          new ReadFailure(
+              ReadFailure.Kind.DISCONNECTED,
+              "another READ of the connection to " + peer + " failed: " + failure.detail());
+    };
+  }
+
+  /** Fails the connection when no batch is under way and none was for so long. */
+  void failIfIdle(long nowNanos, long idleNanos, ReadFailure failure) {
+    synchronized (lock) {
+      if (oldest == null && nowNanos - lastUsedNanos >= idleNanos) {
+        failLocked(failure);
+      }
+    }
+  }
+
+  /** Somebody is about to READ: not the moment to be found idle. */
+  void touch() {
+    synchronized (lock) {
+      lastUsedNanos = System.nanoTime();
+    }
+  }
+
+  CmEndpoint[] endpoints() {
+    return endpoints;
+  }
+
+  SendQueue[] queues() {
+    return queues;
+  }
+
+  private SendQueue queue(int key) {
+    for (SendQueue queue : queues) {
+      if (queue.key() == key) {
+        return queue;
+      }
+    }
+    return null;
+  }
+
+  private void append(ReadBatch batch) {
+    batch.previous = newest;
+    if (newest == null) {
+      oldest = batch;
+    } else {
+      newest.next = batch;
+    }
+    newest = batch;
+  }
+
+  private void remove(ReadBatch batch) {
+    if (batch.previous == null) {
+      oldest = batch.next;
+    } else {
+      batch.previous.next = batch.next;
+    }
+    if (batch.next == null) {
+      newest = batch.previous;
+    } else {
+      batch.next.previous = batch.previous;
+    }
+    batch.previous = null;
+    batch.next = null;
+    lastUsedNanos = System.nanoTime();
   }
 }

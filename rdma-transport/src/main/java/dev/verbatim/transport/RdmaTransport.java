@@ -4,15 +4,22 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
  * One RDMA port of this process: listener, connections, registered memory, completion poller.
  *
- * <p>Thread-safe. After {@link #close()} every method but {@code close}, {@link #info()} and {@link
- * #counters()} throws {@link IllegalStateException}.
+ * <p>Thread-safe. After {@link #close()} every method but {@code close}, {@link #info()}, {@link
+ * #portActive()} and {@link #counters()} throws {@link IllegalStateException}.
  */
 public final class RdmaTransport implements AutoCloseable {
+  private final TransportParts parts;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  RdmaTransport(TransportParts parts) {
+    this.parts = parts;
+  }
 
   /**
    * Opens the port that the configuration names, or the best one: active, and with an address.
@@ -20,21 +27,22 @@ public final class RdmaTransport implements AutoCloseable {
    * @throws IllegalArgumentException when a value of the configuration is out of its range
    */
   public static OpenResult open(TransportConfig config) {
-    throw new UnsupportedOperationException();
+    return TransportOpener.open(config);
   }
 
   public TransportInfo info() {
-    throw new UnsupportedOperationException();
+    return parts.info();
   }
 
   /** Whether the port is {@code PORT_ACTIVE} now, as far as asynchronous events have told. */
   public boolean portActive() {
-    throw new UnsupportedOperationException();
+    return !closed.get() && parts.monitor().isActive();
   }
 
   /** Tells of each change between active and not active; called on the event thread. */
   public void onPortChange(Consumer<Boolean> listener) {
-    throw new UnsupportedOperationException();
+    checkOpen();
+    parts.monitor().onChange(listener);
   }
 
   /**
@@ -43,51 +51,81 @@ public final class RdmaTransport implements AutoCloseable {
    * @param bytes from 1; rounded up to whole pages
    */
   public MemoryRegion allocate(long bytes) throws RegistrationException {
-    throw new UnsupportedOperationException();
+    checkOpen();
+    return parts.memory().allocate(bytes);
   }
 
   /**
    * Maps and registers the first {@code length} bytes of a file, in several regions where the
    * device has a smaller limit; their order is the file's. All but the last are of the same length.
    *
+   * @param length bytes, from 1
    * @param mode not {@link FilePinMode#COPY}
    */
   public List<MemoryRegion> registerFile(Path file, long length, FilePinMode mode)
       throws RegistrationException {
-    throw new UnsupportedOperationException();
+    checkOpen();
+    return parts.memory().registerFile(file, length, mode);
   }
 
   /** Finds by trying on a small temporary file how files in a directory may be registered. */
   public FilePinMode probe(Path directory) {
-    throw new UnsupportedOperationException();
+    checkOpen();
+    return parts.memory().probe(directory);
   }
 
-  /** A buffer of the pool, or empty when its limit is reached. Never blocks. */
+  /**
+   * A buffer of the pool, or empty when its limit is reached. Does not wait for others to release
+   * buffers, but takes milliseconds when the pool must grow.
+   *
+   * @param bytes from 1
+   */
   public Optional<ReadBuffer> tryAcquire(long bytes) {
-    throw new UnsupportedOperationException();
+    checkOpen();
+    return parts.pool().tryAcquire(bytes);
   }
 
   /**
    * The connection to a peer, made when there is none. Never blocks; fails with {@link
    * ConnectException} within the connect timeout, and at once while a peer's back-off lasts or the
-   * port is not active.
+   * port is not active. What is chained to the future runs on the event thread: it must not block.
    */
   public CompletableFuture<PeerConnection> connect(PeerAddress peer) {
-    throw new UnsupportedOperationException();
+    checkOpen();
+    return parts.connector().connect(peer);
   }
 
   /** Closes the connection to a peer that is known to be gone; its batches fail. */
   public void disconnect(String peerName) {
-    throw new UnsupportedOperationException();
+    checkOpen();
+    parts
+        .connector()
+        .disconnect(
+            peerName, ReadFailure.Kind.DISCONNECTED, "the peer " + peerName + " is known to be gone");
   }
 
   public TransportCounters counters() {
-    throw new UnsupportedOperationException();
+    return parts.counters();
   }
 
-  /** Ends all connections and batches, deregisters everything, joins all threads. Idempotent. */
+  /**
+   * Ends all connections and batches, deregisters everything, joins all threads. Idempotent. Called
+   * by a listener on one of the transport's own threads, it goes on after the listener has returned.
+   */
   @Override
   public void close() {
-    throw new UnsupportedOperationException();
+    if (closed.compareAndSet(false, true)) {
+      if (parts.isOwnThread()) {
+        Thread.ofPlatform().daemon(true).name("verbatim-close").start(parts::close);
+      } else {
+        parts.close();
+      }
+    }
+  }
+
+  private void checkOpen() {
+    if (closed.get()) {
+      throw new IllegalStateException("the transport is closed");
+    }
   }
 }

@@ -26,6 +26,7 @@ public final class TransportConfig {
   private int slabBytes = 16 << 20;
   private boolean hugePages = true;
   private Duration spin = Duration.ofNanos(20_000);
+  private long maxReadBytes;
 
   /** Device to use, or null to choose one. */
   public String deviceName() {
@@ -207,12 +208,62 @@ public final class TransportConfig {
     return this;
   }
 
+  /** Bytes above which one READ is split; 0 means the port's maximal message size. */
+  public long maxReadBytes() {
+    return maxReadBytes;
+  }
+
+  public TransportConfig maxReadBytes(long value) {
+    maxReadBytes = value;
+    return this;
+  }
+
   /**
    * Validates all values together.
    *
    * @throws IllegalArgumentException naming the value and its range
    */
   public TransportConfig conclude() {
-    throw new UnsupportedOperationException();
+    range("port", port, 0, 255);
+    range("listenPort", listenPort, 0, 65_535);
+    range("readDepth", readDepth, 1, 255);
+    range("qpsPerPeer", qpsPerPeer, 1, 64);
+    range("maxConnections", maxConnections, qpsPerPeer, 1 << 20);
+    range("trafficClass", trafficClass, 0, 255);
+    range("connectTimeout", connectTimeout, Duration.ofMillis(1), Duration.ofHours(1));
+    range("readTimeout", readTimeout, Duration.ofMillis(1), Duration.ofHours(1));
+    range("idleTimeout", idleTimeout, Duration.ofMillis(1), Duration.ofDays(365));
+    range("retryBackoff", retryBackoff, Duration.ZERO, Duration.ofDays(1));
+    range("spin", spin, Duration.ZERO, Duration.ofSeconds(1));
+    range("slabBytes", slabBytes, 1, 1 << 30);
+    range("poolBytes", poolBytes, slabBytes, Long.MAX_VALUE >> 1);
+    range("maxReadBytes", maxReadBytes, 0, 1L << 31);
+    long page = Pages.size();
+    if (slabBytes % page != 0) {
+      throw new IllegalArgumentException(
+          "slabBytes = " + slabBytes + " is not a multiple of the page size, " + page);
+    }
+    if (address != null && address.isAnyLocalAddress()) {
+      throw new IllegalArgumentException(
+          "address = " + address.getHostAddress() + " is a wildcard: name one address, or none");
+    }
+    if (localName == null) {
+      throw new IllegalArgumentException("localName is null");
+    }
+    return this;
+  }
+
+  private static void range(String name, long value, long least, long most) {
+    if (value < least || value > most) {
+      throw new IllegalArgumentException(
+          name + " = " + value + " is out of range: " + least + " to " + most);
+    }
+  }
+
+  private static void range(String name, Duration value, Duration least, Duration most) {
+    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+      throw new IllegalArgumentException(
+          name + " = " + value + " is out of range: " + least + " to " + most);
+    }
   }
 }

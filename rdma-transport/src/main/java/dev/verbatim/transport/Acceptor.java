@@ -1,0 +1,251 @@
+package dev.verbatim.transport;
+
+import dev.verbatim.verbs.VerbsConstants;
+import dev.verbatim.verbs.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers peers that want to READ from this process: checks who they are, gives each a queue pair
+ * and forgets it when the peer goes. Runs on the event thread; READs themselves need nothing here.
+ */
+final class Acceptor {
+  private static final int BACKLOG = 256;
+  private static final long TICK_NANOS = 1_000_000_000L;
+
+  private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
+
+  /** A queue pair of an initiator, known by the hash of its name and the queue pair's index. */
+  private record PeerQueue(long source, int index) {}
+
+  private static final class Accepted {
+    final PeerQueue from;
+    final int key;
+    final long deadlineNanos;
+    boolean established;
+
+    Accepted(PeerQueue from, int key, long deadlineNanos) {
+      this.from = from;
+      this.key = key;
+      this.deadlineNanos = deadlineNanos;
+    }
+  }
+
+  private final TransportConfig config;
+  private final OpenPort port;
+  private final CmEndpoints endpoints;
+  private final SendQueueTable table;
+  private final Handshake handshake;
+  private final Counters counters;
+  private final PortMonitor monitor;
+  private final Map<CmEndpoint, Accepted> accepted = new HashMap<>();
+  private final Map<PeerQueue, CmEndpoint> byPeer = new HashMap<>();
+  private CmEndpoint listener;
+
+  Acceptor(
+      TransportConfig config,
+      OpenPort port,
+      CmEndpoints endpoints,
+      SendQueueTable table,
+      Handshake handshake,
+      Counters counters,
+      PortMonitor monitor) {
+    this.config = config;
+    this.port = port;
+    this.endpoints = endpoints;
+    this.table = table;
+    this.handshake = handshake;
+    this.counters = counters;
+    this.monitor = monitor;
+  }
+
+  /**
+   * Listens at an address, a {@code struct sockaddr}.
+   *
+   * @return the listener's port
+   */
+  int listen(MemorySegment address) throws VerbsException {
+    CmEndpoint endpoint = endpoints.create(this::onListenerEvent);
+    try {
+      setTrafficClass(endpoint);
+      port.rdmaCm().bindAddr(endpoint.id(), address);
+      port.rdmaCm().listen(endpoint.id(), BACKLOG);
+      listener = endpoint;
+      return port.rdmaCm().getSrcPort(endpoint.id());
+    } catch (VerbsException e) {
+      endpoint.destroy();
+      throw e;
+    }
+  }
+
+  private void setTrafficClass(CmEndpoint endpoint) {
+    if (config.trafficClass() != 0) {
+      endpoint.setOption(VerbsConstants.RDMA_OPTION_ID_TOS, config.trafficClass());
+    }
+  }
+
+  private void onListenerEvent(CmEndpoint endpoint, CmEvent event) {
+    switch (event.type().consequence()) {
+      case INCOMING -> onRequest(event);
+      case DEVICE_REMOVED -> monitor.fail(event.type().cName());
+      default -> LOG.debug("{} at the listener", event.describe());
+    }
+  }
+
+  private void onRequest(CmEvent event) {
+    CmEndpoint endpoint = endpoints.adopt(event.id(), this::onEvent);
+    Handshake.Checked checked = handshake.check(event.privateData());
+    Refusal refusal = checked.refusal() != null ? checked.refusal() : obstacle(endpoint);
+    int depth = 0;
+    if (refusal == null) {
+      // What the peer's device allows travels in the request; what it wants, in the private data.
+      int wanted = Math.min(event.responderResources(), checked.request().readDepth());
+      depth = QueueLimits.depth(wanted, port.limits().responderDepth());
+      refusal = depth == 0 ? Refusal.NO_READ : null;
+    }
+    if (refusal != null) {
+      refuse(endpoint, refusal);
+      return;
+    }
+    PeerQueue from = new PeerQueue(checked.request().source(), checked.request().index());
+    replace(from);
+    int key = table.reserve();
+    if (key < 0) {
+      refuse(endpoint, Refusal.BUDGET);
+      return;
+    }
+    long deadline = System.nanoTime() + config.connectTimeout().toNanos();
+    accepted.put(endpoint, new Accepted(from, key, deadline));
+    byPeer.put(from, endpoint);
+    try {
+      accept(endpoint, checked.request(), event, depth);
+    } catch (VerbsException e) {
+      LOG.warn("A connection cannot be accepted: {}", e.getMessage());
+      forget(endpoint);
+      refuse(endpoint, Refusal.ERROR);
+    }
+  }
+
+  private Refusal obstacle(CmEndpoint endpoint) {
+    if (!monitor.isActive()) {
+      return Refusal.CLOSING;
+    }
+    boolean sameDevice = endpoint.contextAddress() == port.context().address();
+    return sameDevice ? null : Refusal.ERROR;
+  }
+
+  /** A peer asks again for what it has: its old queue pair died without a word. */
+  private void replace(PeerQueue from) {
+    CmEndpoint old = byPeer.get(from);
+    if (old != null) {
+      close(old);
+    }
+  }
+
+  private void accept(CmEndpoint endpoint, Handshake.Request request, CmEvent event, int depth)
+      throws VerbsException {
+    setTrafficClass(endpoint);
+    // Nothing is ever sent from here: READs are answered by the device.
+    endpoint.createQueuePair(port.pd(), port.completionQueue(), 1);
+    try (Arena arena = Arena.ofConfined()) {
+      int initiatorDepth =
+          Math.min(Math.min(1, event.initiatorDepth()), port.limits().initiatorDepth());
+      MemorySegment param =
+          ConnectAttempt.connParam(
+              arena, handshake.accept(request.nonce(), depth), depth, initiatorDepth);
+      port.rdmaCm().accept(endpoint.id(), param);
+    }
+  }
+
+  private void refuse(CmEndpoint endpoint, Refusal reason) {
+    counters.refused(reason);
+    LOG.debug("A connection is refused: {}", reason.meaning());
+    try (Arena arena = Arena.ofConfined()) {
+      byte[] data = Handshake.refuse(reason);
+      MemorySegment native_ = arena.allocate(data.length);
+      native_.copyFrom(MemorySegment.ofArray(data));
+      port.rdmaCm().reject(endpoint.id(), native_, data.length);
+    } catch (VerbsException e) {
+      LOG.debug("{}", e.getMessage());
+    }
+    endpoint.destroy();
+  }
+
+  private void onEvent(CmEndpoint endpoint, CmEvent event) {
+    Accepted connection = accepted.get(endpoint);
+    if (connection == null) {
+      return;
+    }
+    switch (event.type().consequence()) {
+      case ESTABLISHED -> {
+        if (!connection.established) {
+          connection.established = true;
+          counters.connectsAccepted.increment();
+        }
+      }
+      case CONNECT_FAILED, DISCONNECTED -> {
+        LOG.debug("{} of an accepted connection", event.describe());
+        close(endpoint);
+      }
+      case DEVICE_REMOVED -> monitor.fail(event.type().cName());
+      case PROGRESS, INCOMING, IGNORED -> {}
+    }
+  }
+
+  /** Whether the endpoint was accepted here; if so it is closed. */
+  boolean closeIfAccepted(CmEndpoint endpoint) {
+    boolean mine = accepted.containsKey(endpoint);
+    if (mine) {
+      close(endpoint);
+    }
+    return mine;
+  }
+
+  private void close(CmEndpoint endpoint) {
+    forget(endpoint);
+    if (monitor.isActive()) {
+      endpoint.disconnect();
+    }
+    endpoint.destroy();
+  }
+
+  private void forget(CmEndpoint endpoint) {
+    Accepted connection = accepted.remove(endpoint);
+    if (connection != null) {
+      byPeer.remove(connection.from, endpoint);
+      // Destroyed by the caller; nothing of it ever completes, so the key is free at once.
+      table.release(connection.key);
+    }
+  }
+
+  /** Gives up connections that the peer did not complete in time. */
+  long tick(long now) {
+    for (CmEndpoint endpoint : new ArrayList<>(accepted.keySet())) {
+      Accepted connection = accepted.get(endpoint);
+      if (!connection.established && connection.deadlineNanos - now <= 0) {
+        close(endpoint);
+      }
+    }
+    return TICK_NANOS;
+  }
+
+  void closeAll() {
+    List<CmEndpoint> all = new ArrayList<>(accepted.keySet());
+    all.forEach(this::close);
+  }
+
+  /** Ends the listener; peers are refused by the system from now on. */
+  void close() {
+    if (listener != null) {
+      listener.destroy();
+      listener = null;
+    }
+    closeAll();
+  }
+}

@@ -1,0 +1,115 @@
+package dev.verbatim.transport;
+
+import dev.verbatim.verbs.CmEventType;
+import dev.verbatim.verbs.RdmaCm;
+import dev.verbatim.verbs.VerbsConstants;
+import dev.verbatim.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All RDMA CM identifiers of a transport: takes the events of their channel and gives each to its
+ * identifier's handler. Touched by the event thread only, once that runs.
+ */
+final class CmEndpoints {
+  private static final Logger LOG = LoggerFactory.getLogger(CmEndpoints.class);
+
+  private final RdmaCm rdmaCm;
+  private final MemorySegment channel;
+  private final Counters counters;
+  private final BooleanSupplier mayTalk;
+  private final Map<Long, CmEndpoint> endpoints = new HashMap<>();
+
+  /**
+   * Identifiers given up while the port is down. Destroying one sends a message to the peer, and
+   * Soft-RoCE's queue pair for such messages does not recover from sending on a link that is down.
+   */
+  private final List<CmEndpoint> parked = new ArrayList<>();
+
+  CmEndpoints(
+      RdmaCm rdmaCm, MemorySegment channel, Counters counters, BooleanSupplier mayTalk) {
+    this.rdmaCm = rdmaCm;
+    this.channel = channel;
+    this.counters = counters;
+    this.mayTalk = mayTalk;
+  }
+
+  Counters counters() {
+    return counters;
+  }
+
+  CmEndpoint create(CmEndpoint.Handler handler) throws VerbsException {
+    MemorySegment id =
+        rdmaCm.createId(channel, MemorySegment.NULL, VerbsConstants.RDMA_PS_TCP);
+    return adopt(id, handler);
+  }
+
+  /** Takes an identifier that came with a CONNECT_REQUEST. */
+  CmEndpoint adopt(MemorySegment id, CmEndpoint.Handler handler) {
+    CmEndpoint endpoint = new CmEndpoint(this, rdmaCm, id, handler);
+    endpoints.put(id.address(), endpoint);
+    return endpoint;
+  }
+
+  /** Takes all events that wait. */
+  void drain() {
+    try {
+      MemorySegment event = rdmaCm.getCmEvent(channel);
+      while (event.address() != 0) {
+        CmEvent copy = CmEvent.of(event);
+        rdmaCm.ackCmEvent(event);
+        dispatch(copy);
+        event = rdmaCm.getCmEvent(channel);
+      }
+    } catch (VerbsException e) {
+      LOG.warn("An RDMA CM event cannot be taken: {}", e.getMessage());
+    }
+  }
+
+  void dispatch(CmEvent event) {
+    boolean incoming = event.type() == CmEventType.CONNECT_REQUEST;
+    CmEndpoint endpoint = endpoints.get((incoming ? event.listenId() : event.id()).address());
+    if (endpoint != null) {
+      endpoint.onEvent(event);
+    } else if (incoming) {
+      adopt(event.id(), (unused, late) -> {}).destroy();
+    } else {
+      LOG.debug("{} for an identifier that was given up", event.describe());
+    }
+  }
+
+  /** The endpoint of a queue pair, or null. */
+  CmEndpoint ofQueuePair(long address) {
+    for (CmEndpoint endpoint : endpoints.values()) {
+      if (address != 0 && endpoint.queuePairAddress() == address) {
+        return endpoint;
+      }
+    }
+    return null;
+  }
+
+  void remove(CmEndpoint endpoint) {
+    endpoints.remove(endpoint.id().address());
+    if (mayTalk.getAsBoolean()) {
+      endpoint.destroyId();
+    } else {
+      parked.add(endpoint);
+    }
+  }
+
+  /** Destroys what was given up while the port was down. */
+  void destroyParked() {
+    parked.forEach(CmEndpoint::destroyId);
+    parked.clear();
+  }
+
+  int size() {
+    return endpoints.size();
+  }
+}

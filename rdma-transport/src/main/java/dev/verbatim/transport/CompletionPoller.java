@@ -1,0 +1,235 @@
+package dev.verbatim.transport;
+
+import dev.verbatim.verbs.IbvCompChannel;
+import dev.verbatim.verbs.IbvWc;
+import dev.verbatim.verbs.Pollfd;
+import dev.verbatim.verbs.Posix;
+import dev.verbatim.verbs.PosixConstants;
+import dev.verbatim.verbs.Verbs;
+import dev.verbatim.verbs.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes completions from the device's one completion queue and tells batches their end. An agent:
+ * {@link #doWork} does one round, {@link #run} repeats it, spins a little when there was nothing to
+ * do, then arms the completion channel and blocks.
+ */
+final class CompletionPoller implements Runnable {
+  private static final int COMPLETIONS_PER_ROUND = 64;
+  private static final long DEADLINE_ROUND_NANOS = 10_000_000;
+  private static final int BLOCK_MILLIS = 50;
+
+  private static final Logger LOG = LoggerFactory.getLogger(CompletionPoller.class);
+
+  private final Verbs verbs;
+  private final Posix posix;
+  private final MemorySegment channel;
+  private final MemorySegment queue;
+  private final SendQueueTable table;
+  private final int wakeFd;
+  private final long mostSpinNanos;
+  private final MemorySegment completions;
+  private final MemorySegment pollFds;
+  private final MemorySegment eventQueue;
+  private final MemorySegment eventContext;
+
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final List<ReadBatch> ended = new ArrayList<>();
+  private final AtomicBoolean failureLogged = new AtomicBoolean();
+  private volatile boolean blocking;
+  private volatile boolean stopped;
+  private long spinNanos;
+  private long nextDeadlineRoundNanos = System.nanoTime();
+
+  CompletionPoller(
+      Verbs verbs,
+      Posix posix,
+      MemorySegment channel,
+      MemorySegment queue,
+      SendQueueTable table,
+      long mostSpinNanos,
+      Arena arena)
+      throws VerbsException {
+    this.verbs = verbs;
+    this.posix = posix;
+    this.channel = channel;
+    this.queue = queue;
+    this.table = table;
+    this.mostSpinNanos = mostSpinNanos;
+    this.spinNanos = mostSpinNanos;
+    this.completions = IbvWc.STRUCT.allocate(arena, COMPLETIONS_PER_ROUND);
+    this.eventQueue = arena.allocate(ValueLayout.ADDRESS);
+    this.eventContext = arena.allocate(ValueLayout.ADDRESS);
+    this.pollFds = Pollfd.STRUCT.allocate(arena, 2);
+    posix.setNonBlocking(IbvCompChannel.FD.get(channel));
+    this.wakeFd = posix.eventfd();
+    Pollfd.FD.set(pollFds, 0, IbvCompChannel.FD.get(channel));
+    Pollfd.EVENTS.set(pollFds, 0, (short) PosixConstants.POLLIN);
+    Pollfd.FD.set(pollFds, 1, wakeFd);
+    Pollfd.EVENTS.set(pollFds, 1, (short) PosixConstants.POLLIN);
+  }
+
+  /** Runs a task on the poller's thread, after the completions that are there by then. */
+  void execute(Runnable task) {
+    tasks.add(task);
+    wake();
+  }
+
+  /** Lets {@link #run} return after the tasks that were given. */
+  void stop() {
+    stopped = true;
+    wake();
+  }
+
+  private void wake() {
+    if (blocking) {
+      try {
+        posix.signal(wakeFd);
+      } catch (VerbsException e) {
+        LOG.warn("The poller cannot be woken up; it looks every {} ms: {}", BLOCK_MILLIS, e);
+      }
+    }
+  }
+
+  @Override
+  public void run() {
+    while (true) {
+      try {
+        boolean last = stopped;
+        if (doWork() == 0) {
+          if (last && tasks.isEmpty()) {
+            return;
+          }
+          idle();
+        }
+      } catch (VerbsException e) {
+        if (failureLogged.compareAndSet(false, true)) {
+          LOG.error("Completions cannot be taken; READs will end by their deadlines", e);
+        }
+        pause();
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("The completion poller goes on after an unexpected error", e);
+        pause();
+      }
+    }
+  }
+
+  /** One round; answers how much there was to do. */
+  int doWork() throws VerbsException {
+    checkDeadlines();
+    // Before the tasks: a task may retire a connection, whose completions must be seen first.
+    int pending = tasks.size();
+    int work;
+    int total = 0;
+    do {
+      work = poll();
+      total += work;
+    } while (work == COMPLETIONS_PER_ROUND);
+    for (int i = 0; i < pending; i++) {
+      tasks.remove().run();
+    }
+    return total + pending;
+  }
+
+  private int poll() throws VerbsException {
+    int count = verbs.pollCq(queue, COMPLETIONS_PER_ROUND, completions);
+    for (int i = 0; i < count; i++) {
+      long id = IbvWc.WR_ID.get(completions, i);
+      int key = (int) (id >>> 32);
+      PeerConnection connection = table.get(key);
+      if (connection != null) {
+        connection.completed(
+            key,
+            (int) id,
+            IbvWc.STATUS.get(completions, i),
+            IbvWc.VENDOR_ERR.get(completions, i),
+            ended);
+      }
+    }
+    // Not while a connection's lock is held: a listener may post the next READ.
+    for (int i = 0; i < ended.size(); i++) {
+      end(ended.get(i), null);
+    }
+    ended.clear();
+    return count;
+  }
+
+  /** Tells a batch its end; what a listener throws is logged. */
+  static void end(ReadBatch batch, ReadFailure failure) {
+    try {
+      batch.end(failure);
+    } catch (RuntimeException | Error e) {
+      LOG.error("A READ listener failed", e);
+    }
+  }
+
+  private void checkDeadlines() {
+    long now = System.nanoTime();
+    if (now - nextDeadlineRoundNanos >= 0) {
+      nextDeadlineRoundNanos = now + DEADLINE_ROUND_NANOS;
+      table.forEach(connection -> connection.checkDeadline(now));
+    }
+  }
+
+  private void idle() throws VerbsException {
+    if (spin()) {
+      spinNanos = Math.min(mostSpinNanos, spinNanos * 2);
+      return;
+    }
+    // Spinning that finds nothing is worth less next time, but never nothing.
+    spinNanos = Math.max(mostSpinNanos / 16, spinNanos / 2);
+    blocking = true;
+    try {
+      verbs.reqNotifyCq(queue, false);
+      if (doWork() > 0 || stopped || posix.poll(pollFds, 2, BLOCK_MILLIS) == 0) {
+        return;
+      }
+    } finally {
+      blocking = false;
+    }
+    if (Pollfd.REVENTS.get(pollFds, 1) != 0) {
+      posix.drain(wakeFd);
+    }
+    if (Pollfd.REVENTS.get(pollFds, 0) != 0
+        && verbs.getCqEvent(channel, eventQueue, eventContext)) {
+      verbs.ackCqEvents(queue, 1);
+    }
+  }
+
+  private boolean spin() throws VerbsException {
+    long start = System.nanoTime();
+    while (System.nanoTime() - start < spinNanos) {
+      if (doWork() > 0) {
+        return true;
+      }
+      Thread.onSpinWait();
+    }
+    return false;
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(BLOCK_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Frees the wake-up descriptor, after the thread has ended. */
+  void close() {
+    try {
+      posix.close(wakeFd);
+    } catch (VerbsException e) {
+      LOG.warn("{}", e.getMessage());
+    }
+  }
+}

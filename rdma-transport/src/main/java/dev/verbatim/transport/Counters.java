@@ -1,0 +1,61 @@
+package dev.verbatim.transport;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts what a transport does, for {@link TransportCounters}. */
+final class Counters {
+  final LongAdder readsCompleted = new LongAdder();
+  final LongAdder readBytes = new LongAdder();
+  final LongAdder connectsInitiated = new LongAdder();
+  final LongAdder connectsAccepted = new LongAdder();
+  final AtomicInteger queuePairs = new AtomicInteger();
+  final AtomicInteger memoryRegions = new AtomicInteger();
+  final AtomicLong registeredBytes = new AtomicLong();
+
+  private final Map<String, LongAdder> readFailures = new ConcurrentHashMap<>();
+  private final Map<String, LongAdder> connectsRefused = new ConcurrentHashMap<>();
+  private final Map<String, LongAdder> asyncEvents = new ConcurrentHashMap<>();
+
+  void readFailed(String cause) {
+    count(readFailures, cause);
+  }
+
+  void refused(Refusal reason) {
+    count(connectsRefused, reason.name());
+  }
+
+  void asyncEvent(String name) {
+    count(asyncEvents, name);
+  }
+
+  TransportCounters snapshot(long poolBytes, long poolUsedBytes) {
+    return new TransportCounters(
+        readsCompleted.sum(),
+        readBytes.sum(),
+        copy(readFailures),
+        connectsInitiated.sum(),
+        connectsAccepted.sum(),
+        copy(connectsRefused),
+        queuePairs.get(),
+        memoryRegions.get(),
+        registeredBytes.get(),
+        poolBytes,
+        poolUsedBytes,
+        copy(asyncEvents));
+  }
+
+  private static void count(Map<String, LongAdder> map, String key) {
+    map.computeIfAbsent(key, k -> new LongAdder()).increment();
+  }
+
+  private static Map<String, Long> copy(Map<String, LongAdder> map) {
+    Map<String, Long> result = new TreeMap<>();
+    map.forEach((key, adder) -> result.put(key, adder.sum()));
+    return result;
+  }
+}

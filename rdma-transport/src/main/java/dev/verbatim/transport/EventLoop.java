@@ -1,0 +1,131 @@
+package dev.verbatim.transport;
+
+import dev.verbatim.verbs.Pollfd;
+import dev.verbatim.verbs.Posix;
+import dev.verbatim.verbs.PosixConstants;
+import dev.verbatim.verbs.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one thread on which connections are made and ended, so that no RDMA CM identifier is touched
+ * by two threads and none is destroyed under an event. Waits for descriptors, tasks and a tick.
+ */
+final class EventLoop implements Runnable {
+  private static final int MOST_FDS = 3;
+  private static final int ERROR_PAUSE_MILLIS = 50;
+
+  private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
+
+  /** Does what is due by time. */
+  @FunctionalInterface
+  interface Ticker {
+    /** Answers nanoseconds until it wants to be called again. */
+    long tick(long nowNanos);
+  }
+
+  private final Posix posix;
+  private final MemorySegment pollFds;
+  private final int wakeFd;
+  private final List<Runnable> readers = new ArrayList<>();
+  private final List<Ticker> tickers = new ArrayList<>();
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private volatile boolean stopped;
+
+  EventLoop(Posix posix, Arena arena) throws VerbsException {
+    this.posix = posix;
+    this.pollFds = Pollfd.STRUCT.allocate(arena, MOST_FDS);
+    this.wakeFd = posix.eventfd();
+    watch(wakeFd, () -> {});
+  }
+
+  /** Calls the reader whenever the descriptor, which must not block, is readable. Before start. */
+  void watch(int fd, Runnable reader) {
+    int index = readers.size();
+    Pollfd.FD.set(pollFds, index, fd);
+    Pollfd.EVENTS.set(pollFds, index, (short) PosixConstants.POLLIN);
+    readers.add(reader);
+  }
+
+  /** Before start. */
+  void every(Ticker ticker) {
+    tickers.add(ticker);
+  }
+
+  void execute(Runnable task) {
+    tasks.add(task);
+    wake();
+  }
+
+  /** Lets {@link #run} return after the tasks that were given. */
+  void stop() {
+    stopped = true;
+    wake();
+  }
+
+  private void wake() {
+    try {
+      posix.signal(wakeFd);
+    } catch (VerbsException e) {
+      LOG.warn("The event thread cannot be woken up: {}", e.getMessage());
+    }
+  }
+
+  @Override
+  public void run() {
+    while (!stopped || !tasks.isEmpty()) {
+      try {
+        doWork();
+      } catch (VerbsException | RuntimeException | AssertionError e) {
+        LOG.error("The event thread goes on after an unexpected error", e);
+        pause();
+      }
+    }
+  }
+
+  void doWork() throws VerbsException {
+    long wait = Long.MAX_VALUE;
+    long now = System.nanoTime();
+    for (Ticker ticker : tickers) {
+      wait = Math.min(wait, ticker.tick(now));
+    }
+    int millis = tasks.isEmpty() && !stopped ? (int) Math.clamp(wait / 1_000_000 + 1, 1, 1000) : 0;
+    posix.poll(pollFds, readers.size(), millis);
+    if (Pollfd.REVENTS.get(pollFds, 0) != 0) {
+      posix.drain(wakeFd);
+    }
+    // Tasks first: an event that is read below may end what a task has started.
+    int pending = tasks.size();
+    for (int i = 0; i < pending; i++) {
+      tasks.remove().run();
+    }
+    for (int i = 1; i < readers.size(); i++) {
+      if (Pollfd.REVENTS.get(pollFds, i) != 0) {
+        readers.get(i).run();
+      }
+    }
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(ERROR_PAUSE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Frees the wake-up descriptor, after the thread has ended. */
+  void close() {
+    try {
+      posix.close(wakeFd);
+    } catch (VerbsException e) {
+      LOG.warn("{}", e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package dev.verbatim.transport;
+
+import dev.verbatim.verbs.Posix;
+import dev.verbatim.verbs.PosixConstants;
+import dev.verbatim.verbs.VerbsException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Maps memory whose life an arena guards, so that a use after unmapping is an exception and not a
+ * crash.
+ */
+final class Mappings {
+  private static final int RELEASE_TRIES = 100;
+
+  private static final Logger LOG = LoggerFactory.getLogger(Mappings.class);
+
+  private final Posix posix;
+
+  Mappings(Posix posix) {
+    this.posix = posix;
+  }
+
+  /**
+   * Zeroed memory.
+   *
+   * @param bytes a multiple of the page size
+   * @param huge whether to ask for huge pages first
+   */
+  MemorySegment anonymous(long bytes, boolean huge, Arena arena) throws VerbsException {
+    long hugePage = Pages.hugeSize();
+    boolean fits = huge && hugePage > 0 && bytes % hugePage == 0;
+    MemorySegment mapping = fits ? tryReservedHugePages(bytes) : null;
+    if (mapping == null) {
+      mapping = map(bytes, 0);
+      if (huge) {
+        adviseHugePages(mapping);
+      }
+    }
+    return mapping.reinterpret(arena, this::unmap);
+  }
+
+  private MemorySegment tryReservedHugePages(long bytes) {
+    try {
+      return map(bytes, PosixConstants.MAP_HUGETLB);
+    } catch (VerbsException e) {
+      return null; // none are reserved, or not enough
+    }
+  }
+
+  private MemorySegment map(long bytes, int flags) throws VerbsException {
+    return posix.mmap(
+        bytes,
+        PosixConstants.PROT_READ | PosixConstants.PROT_WRITE,
+        PosixConstants.MAP_PRIVATE | PosixConstants.MAP_ANONYMOUS | flags,
+        -1,
+        0);
+  }
+
+  private void adviseHugePages(MemorySegment mapping) {
+    try {
+      posix.madvise(mapping, PosixConstants.MADV_HUGEPAGE);
+    } catch (VerbsException e) {
+      LOG.debug("No transparent huge pages: {}", e.getMessage());
+    }
+  }
+
+  private void unmap(MemorySegment mapping) {
+    try {
+      posix.munmap(mapping);
+    } catch (VerbsException e) {
+      LOG.warn("A mapping stays: {}", e.getMessage());
+    }
+  }
+
+  /** An open file of which at least {@code length} bytes exist. */
+  static FileChannel open(Path file, long length, FilePinMode mode) throws RegistrationException {
+    Set<OpenOption> options =
+        mode == FilePinMode.WRITABLE_MAPPING
+            ? Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE)
+            : Set.of(StandardOpenOption.READ);
+    try {
+      FileChannel channel = FileChannel.open(file, options);
+      if (channel.size() < length) {
+        long size = channel.size();
+        channel.close();
+        throw new RegistrationException(
+            RegistrationException.Kind.FILE,
+            file + " has " + size + " bytes, fewer than the " + length + " asked for");
+      }
+      return channel;
+    } catch (IOException e) {
+      throw fileFailure(file, e);
+    }
+  }
+
+  /** A shared mapping of a part of the file; read-only for the program in either mode. */
+  static MemorySegment file(
+      Path file, FileChannel channel, long offset, long length, FilePinMode mode, Arena arena)
+      throws RegistrationException {
+    MapMode mapMode =
+        mode == FilePinMode.WRITABLE_MAPPING ? MapMode.READ_WRITE : MapMode.READ_ONLY;
+    try {
+      return channel.map(mapMode, offset, length, arena).asReadOnly();
+    } catch (IOException e) {
+      throw fileFailure(file, e);
+    }
+  }
+
+  private static RegistrationException fileFailure(Path file, IOException e) {
+    return new RegistrationException(RegistrationException.Kind.FILE, file + ": " + e, e);
+  }
+
+  /** Closes the arena, also when another thread is just copying from its memory. */
+  static void release(Arena arena) {
+    for (int i = 0; i < RELEASE_TRIES; i++) {
+      try {
+        arena.close();
+        return;
+      } catch (IllegalStateException e) {
+        if (!arena.scope().isAlive()) {
+          return;
+        }
+        try {
+          Thread.sleep(1);
+        } catch (InterruptedException interrupted) {
+          Thread.currentThread().interrupt();
+          break;
+        }
+      }
+    }
+    LOG.warn("A mapping stays: its memory is in use");
+  }
+}

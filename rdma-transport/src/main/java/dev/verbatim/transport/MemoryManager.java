@@ -1,0 +1,156 @@
+package dev.verbatim.transport;
+
+import dev.verbatim.verbs.VerbsException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes memory that is mapped and registered: regions for peers to read, slabs for the pool. */
+final class MemoryManager {
+  private static final Logger LOG = LoggerFactory.getLogger(MemoryManager.class);
+
+  private final Mappings mappings;
+  private final Registrar registrar;
+  private final boolean hugePages;
+
+  MemoryManager(Mappings mappings, Registrar registrar, boolean hugePages) {
+    this.mappings = mappings;
+    this.registrar = registrar;
+    this.hugePages = hugePages;
+  }
+
+  MemoryRegion allocate(long bytes) throws RegistrationException {
+    if (bytes < 1) {
+      throw new IllegalArgumentException("bytes = " + bytes + " is out of range: from 1");
+    }
+    long rounded = Pages.roundUp(bytes);
+    Arena arena = Arena.ofShared();
+    try {
+      MemorySegment memory = mappings.anonymous(rounded, hugePages, arena);
+      return region(memory, arena);
+    } catch (VerbsException e) {
+      Mappings.release(arena);
+      throw new RegistrationException(RegistrationException.Kind.DEVICE, e.getMessage(), e);
+    } catch (RegistrationException | RuntimeException e) {
+      Mappings.release(arena);
+      throw e;
+    }
+  }
+
+  List<MemoryRegion> registerFile(Path file, long length, FilePinMode mode)
+      throws RegistrationException {
+    if (length < 1) {
+      throw new IllegalArgumentException("length = " + length + " is out of range: from 1");
+    }
+    if (mode == FilePinMode.COPY) {
+      throw new IllegalArgumentException("a file that must be copied cannot be registered");
+    }
+    long step = registrar.mostRegionBytes();
+    List<MemoryRegion> regions = new ArrayList<>();
+    try (FileChannel channel = Mappings.open(file, length, mode)) {
+      for (long offset = 0; offset < length; offset += step) {
+        regions.add(mapRegion(file, channel, offset, Math.min(step, length - offset), mode));
+      }
+      return regions;
+    } catch (RegistrationException | RuntimeException e) {
+      regions.forEach(MemoryRegion::close);
+      throw e;
+    } catch (IOException e) {
+      regions.forEach(MemoryRegion::close);
+      throw new RegistrationException(RegistrationException.Kind.FILE, file + ": " + e, e);
+    }
+  }
+
+  private MemoryRegion mapRegion(
+      Path file, FileChannel channel, long offset, long length, FilePinMode mode)
+      throws RegistrationException {
+    Arena arena = Arena.ofShared();
+    try {
+      return region(Mappings.file(file, channel, offset, length, mode, arena), arena);
+    } catch (RegistrationException | RuntimeException e) {
+      Mappings.release(arena);
+      throw e;
+    }
+  }
+
+  private MemoryRegion region(MemorySegment memory, Arena arena) throws RegistrationException {
+    Registrar.Registration registration = registrar.register(memory, Registrar.REMOTE_READ);
+    MemoryRegion region = new MemoryRegion(registrar, registration, memory, arena);
+    if (!registrar.remember(region)) {
+      registrar.deregister(registration);
+      throw new IllegalStateException("the transport is closed");
+    }
+    return region;
+  }
+
+  /** A slab for the pool; peers have no access to it. */
+  Slab slab(long bytes) throws RegistrationException {
+    Arena arena = Arena.ofShared();
+    try {
+      MemorySegment memory = mappings.anonymous(bytes, hugePages, arena);
+      Registrar.Registration registration = registrar.register(memory, Registrar.LOCAL_WRITE);
+      return new Slab(
+          memory,
+          registration.lkey(),
+          () -> {
+            if (registrar.deregister(registration)) {
+              Mappings.release(arena);
+            }
+          });
+    } catch (VerbsException e) {
+      Mappings.release(arena);
+      throw new RegistrationException(RegistrationException.Kind.DEVICE, e.getMessage(), e);
+    } catch (RegistrationException | RuntimeException e) {
+      Mappings.release(arena);
+      throw e;
+    }
+  }
+
+  /** Tries how files of a directory may be registered, on a small file that is deleted again. */
+  FilePinMode probe(Path directory) {
+    Path file = null;
+    try {
+      file = Files.createTempFile(directory, "verbatim-probe-", ".tmp");
+      byte[] content = new byte[(int) (2 * Pages.size())];
+      Files.write(file, content);
+      for (FilePinMode mode :
+          new FilePinMode[] {FilePinMode.READ_ONLY_MAPPING, FilePinMode.WRITABLE_MAPPING}) {
+        if (canRegister(file, content.length, mode)) {
+          return mode;
+        }
+      }
+    } catch (IOException e) {
+      LOG.debug("{}: no probe file can be written: {}", directory, e.toString());
+    } finally {
+      delete(file);
+    }
+    return FilePinMode.COPY;
+  }
+
+  private boolean canRegister(Path file, long length, FilePinMode mode) {
+    try {
+      registerFile(file, length, mode).forEach(MemoryRegion::close);
+      return true;
+    } catch (RegistrationException e) {
+      LOG.debug("{}: {} is not possible: {}", file.getParent(), mode, e.getMessage());
+      return false;
+    }
+  }
+
+  private static void delete(Path file) {
+    try {
+      if (file != null) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      LOG.debug("{} stays: {}", file, e.toString());
+    }
+  }
+}

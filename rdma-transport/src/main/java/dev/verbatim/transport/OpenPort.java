@@ -1,0 +1,121 @@
+package dev.verbatim.transport;
+
+import dev.verbatim.verbs.IbvContext;
+import dev.verbatim.verbs.NativeLibraries;
+import dev.verbatim.verbs.Posix;
+import dev.verbatim.verbs.RdmaCm;
+import dev.verbatim.verbs.Verbs;
+import dev.verbatim.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a transport shares among its connections: the device's context, one protection domain, one
+ * completion queue with its channel. The context belongs to RDMA CM and stays open.
+ */
+final class OpenPort implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(OpenPort.class);
+
+  private final NativeLibraries.Loaded libraries;
+  private final MemorySegment context;
+  private final int number;
+  private final QueueLimits limits;
+  private MemorySegment pd = MemorySegment.NULL;
+  private MemorySegment channel = MemorySegment.NULL;
+  private MemorySegment completionQueue = MemorySegment.NULL;
+
+  private OpenPort(
+      NativeLibraries.Loaded libraries, MemorySegment context, int number, QueueLimits limits) {
+    this.libraries = libraries;
+    this.context = IbvContext.STRUCT.at(context);
+    this.number = number;
+    this.limits = limits;
+  }
+
+  static OpenPort open(
+      NativeLibraries.Loaded libraries, MemorySegment context, int number, QueueLimits limits)
+      throws VerbsException {
+    OpenPort port = new OpenPort(libraries, context, number, limits);
+    try {
+      port.openResources();
+      return port;
+    } catch (VerbsException | RuntimeException e) {
+      port.close();
+      throw e;
+    }
+  }
+
+  private void openResources() throws VerbsException {
+    Verbs verbs = libraries.verbs();
+    pd = verbs.allocPd(context);
+    channel = verbs.createCompChannel(context);
+    // Processes of one host spread over the device's interrupts.
+    int vectors = Math.max(1, IbvContext.NUM_COMP_VECTORS.get(context));
+    int vector = (int) (ProcessHandle.current().pid() % vectors);
+    completionQueue =
+        verbs.createCq(
+            context, limits.completionEntries(), MemorySegment.NULL, channel, vector);
+    libraries.posix().setNonBlocking(IbvContext.ASYNC_FD.get(context));
+  }
+
+  Verbs verbs() {
+    return libraries.verbs();
+  }
+
+  RdmaCm rdmaCm() {
+    return libraries.rdmaCm();
+  }
+
+  Posix posix() {
+    return libraries.posix();
+  }
+
+  MemorySegment context() {
+    return context;
+  }
+
+  /** From 1. */
+  int number() {
+    return number;
+  }
+
+  QueueLimits limits() {
+    return limits;
+  }
+
+  MemorySegment pd() {
+    return pd;
+  }
+
+  MemorySegment channel() {
+    return channel;
+  }
+
+  MemorySegment completionQueue() {
+    return completionQueue;
+  }
+
+  /** After all queue pairs and memory regions. */
+  @Override
+  public void close() {
+    completionQueue = free(completionQueue, libraries.verbs()::destroyCq);
+    channel = free(channel, libraries.verbs()::destroyCompChannel);
+    pd = free(pd, libraries.verbs()::deallocPd);
+  }
+
+  private interface Destroyer {
+    void destroy(MemorySegment object) throws VerbsException;
+  }
+
+  private static MemorySegment free(MemorySegment object, Destroyer destroyer) {
+    if (object.address() != 0) {
+      try {
+        destroyer.destroy(object);
+      } catch (VerbsException e) {
+        LOG.warn("{}", e.getMessage());
+      }
+    }
+    return MemorySegment.NULL;
+  }
+}

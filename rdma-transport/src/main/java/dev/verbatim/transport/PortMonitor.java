@@ -1,0 +1,132 @@
+package dev.verbatim.transport;
+
+import dev.verbatim.verbs.AsyncEventType;
+import dev.verbatim.verbs.IbvAsyncEvent;
+import dev.verbatim.verbs.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Knows whether the port may be used, from the device's asynchronous events. Events are taken on
+ * the event thread.
+ */
+final class PortMonitor {
+  private static final Logger LOG = LoggerFactory.getLogger(PortMonitor.class);
+
+  /** What the transport does about events. Called on the event thread. */
+  interface Actions {
+    /** The port is down: connections are of no use any more. */
+    void portDown(String why);
+
+    /** The port is up: attributes are to be read afresh. */
+    void portUp();
+
+    /** The port's addresses changed. */
+    void addressChanged();
+
+    /** A queue pair failed. */
+    void queuePairFailed(long address, String why);
+  }
+
+  private final OpenPort port;
+  private final Counters counters;
+  private final Actions actions;
+  private final MemorySegment event;
+  private final List<Consumer<Boolean>> listeners = new CopyOnWriteArrayList<>();
+  private volatile boolean active = true;
+  private volatile boolean failed;
+
+  PortMonitor(OpenPort port, Counters counters, Actions actions, Arena arena) {
+    this.port = port;
+    this.counters = counters;
+    this.actions = actions;
+    this.event = IbvAsyncEvent.STRUCT.allocate(arena);
+  }
+
+  boolean isActive() {
+    return active;
+  }
+
+  /** Whether messages to peers can leave, or need not be kept back since nothing will help. */
+  boolean mayTalk() {
+    return active || failed;
+  }
+
+  void onChange(Consumer<Boolean> listener) {
+    listeners.add(listener);
+  }
+
+  /** Takes all events that wait. */
+  void drain() {
+    try {
+      while (port.verbs().getAsyncEvent(port.context(), event)) {
+        AsyncEventType type = AsyncEventType.of(IbvAsyncEvent.EVENT_TYPE.get(event));
+        long queuePair =
+            type.scope() == AsyncEventType.Scope.QP
+                ? IbvAsyncEvent.ELEMENT_QP.getAddress(event)
+                : 0;
+        int number = IbvAsyncEvent.ELEMENT_PORT_NUM.get(event);
+        // Before anything is done about it: a queue pair with an event cannot be destroyed.
+        port.verbs().ackAsyncEvent(event);
+        handle(type, number, queuePair);
+      }
+    } catch (VerbsException e) {
+      LOG.warn("An asynchronous event cannot be taken: {}", e.getMessage());
+    }
+  }
+
+  private void handle(AsyncEventType type, int number, long queuePair) {
+    if (type.scope() == AsyncEventType.Scope.PORT && number != port.number()) {
+      return; // another port of the same device
+    }
+    counters.asyncEvent(type.name());
+    switch (type.consequence()) {
+      case PORT_DOWN -> down(type.cName());
+      case PORT_UP -> up(type.cName());
+      case DEVICE_FAILED -> fail(type.cName());
+      case ADDRESS_CHANGED -> actions.addressChanged();
+      case CONNECTION_LOST -> actions.queuePairFailed(queuePair, type.cName());
+      case NONE -> LOG.debug("{}", type.cName());
+    }
+  }
+
+  private void down(String why) {
+    if (active) {
+      active = false;
+      LOG.warn("RDMA port {} is down ({}): no READs until it is up", port.number(), why);
+      actions.portDown(why);
+      tell(false);
+    }
+  }
+
+  private void up(String why) {
+    if (!active && !failed) {
+      active = true;
+      LOG.info("RDMA port {} is up again ({})", port.number(), why);
+      actions.portUp();
+      tell(true);
+    }
+  }
+
+  /** The device is lost for this process. */
+  void fail(String why) {
+    failed = true;
+    down(why);
+  }
+
+  private void tell(boolean state) {
+    for (Consumer<Boolean> listener : listeners) {
+      try {
+        listener.accept(state);
+      } catch (RuntimeException e) {
+        LOG.error("A listener of the port's state failed", e);
+      }
+    }
+  }
+
+}

@@ -1,0 +1,183 @@
+package dev.verbatim.transport;
+
+import dev.verbatim.verbs.Errno;
+import dev.verbatim.verbs.IbvMr;
+import dev.verbatim.verbs.Verbs;
+import dev.verbatim.verbs.VerbsConstants;
+import dev.verbatim.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Registers memory with the device and knows all that is registered, so that closing the transport
+ * leaves nothing behind.
+ */
+final class Registrar {
+  /** For peers to read. Never with a right to write: Linux refuses to pin file pages for that. */
+  static final int REMOTE_READ = VerbsConstants.IBV_ACCESS_REMOTE_READ;
+
+  /** For the device to put what it reads from peers. */
+  static final int LOCAL_WRITE = VerbsConstants.IBV_ACCESS_LOCAL_WRITE;
+
+  /**
+   * The address for peers keeps so many low bits of the virtual address: with fewer in common a
+   * device could not translate the region by large pages.
+   */
+  private static final long IOVA_ALIGNMENT = 2 << 20;
+
+  private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
+
+  private final Verbs verbs;
+  private final MemorySegment pd;
+  private final long mostRegionBytes;
+  private final Memlock memlock;
+  private final Counters counters;
+  private final SecureRandom random = new SecureRandom();
+  private final Set<MemoryRegion> regions = new HashSet<>();
+  /** Read-held while the device is called, so that closing does not pull it away. */
+  private final ReadWriteLock inUse = new ReentrantReadWriteLock();
+
+  private boolean closed;
+  private boolean regionsClosed;
+
+  /**
+   * @param mostRegionBytes {@code max_mr_size} of the device, unsigned
+   */
+  Registrar(
+      Verbs verbs, MemorySegment pd, long mostRegionBytes, Memlock memlock, Counters counters) {
+    this.verbs = verbs;
+    this.pd = pd;
+    this.mostRegionBytes = mostRegionBytes <= 0 ? Long.MAX_VALUE : mostRegionBytes;
+    this.memlock = memlock;
+    this.counters = counters;
+  }
+
+  /**
+   * A registration: what {@code ibv_reg_mr} answered.
+   *
+   * @param handle the {@code struct ibv_mr}
+   * @param iova address of the first byte for peers
+   */
+  record Registration(MemorySegment handle, long iova, int lkey, int rkey, long bytes) {}
+
+  /** Longest region of the device, bytes, whole pages. */
+  long mostRegionBytes() {
+    return Math.max(Pages.size(), mostRegionBytes / Pages.size() * Pages.size());
+  }
+
+  Registration register(MemorySegment memory, int access) throws RegistrationException {
+    long bytes = memory.byteSize();
+    if (bytes > mostRegionBytes) {
+      throw new RegistrationException(
+          RegistrationException.Kind.DEVICE,
+          bytes + " bytes are more than the device's longest region, " + mostRegionBytes);
+    }
+    inUse.readLock().lock();
+    try {
+      if (closed) {
+        throw new IllegalStateException("the transport is closed");
+      }
+      MemorySegment mr;
+      long iova;
+      if (access == REMOTE_READ) {
+        iova = randomIova(memory.address(), bytes);
+        mr = verbs.regMrIova(pd, memory, bytes, iova, access);
+      } else {
+        iova = memory.address();
+        mr = verbs.regMr(pd, memory, bytes, access);
+      }
+      counters.memoryRegions.incrementAndGet();
+      counters.registeredBytes.addAndGet(bytes);
+      return new Registration(mr, iova, IbvMr.LKEY.get(mr), IbvMr.RKEY.get(mr), bytes);
+    } catch (VerbsException e) {
+      throw failure(e);
+    } finally {
+      inUse.readLock().unlock();
+    }
+  }
+
+  /** False when the device keeps the region; its memory must not be unmapped then. */
+  boolean deregister(Registration registration) {
+    inUse.readLock().lock();
+    try {
+      verbs.deregMr(registration.handle());
+      counters.memoryRegions.decrementAndGet();
+      counters.registeredBytes.addAndGet(-registration.bytes());
+      return true;
+    } catch (VerbsException e) {
+      LOG.warn("A memory region stays registered: {}", e.getMessage());
+      return false;
+    } finally {
+      inUse.readLock().unlock();
+    }
+  }
+
+  /**
+   * A base that nobody can guess and no two regions share: a stale or wrong pair of address and
+   * key must fault at the device. The region must not wrap around the end of the address space.
+   */
+  private long randomIova(long address, long bytes) {
+    long low = address & IOVA_ALIGNMENT - 1;
+    while (true) {
+      long base = random.nextLong() & -IOVA_ALIGNMENT | low;
+      boolean wraps = Long.compareUnsigned(base + bytes, base) <= 0;
+      if (!wraps && Long.compareUnsigned(base, IOVA_ALIGNMENT) >= 0) {
+        return base;
+      }
+    }
+  }
+
+  private RegistrationException failure(VerbsException e) {
+    boolean limited = e.errno() == Errno.EPERM || e.errno() == Errno.ENOMEM && memlock.isEnforced();
+    if (limited) {
+      return new RegistrationException(
+          RegistrationException.Kind.MEMLOCK,
+          e.getMessage() + "; " + memlock.describe(),
+          e);
+    }
+    RegistrationException.Kind kind =
+        switch (e.errno()) {
+          case Errno.EFAULT, Errno.EINVAL, Errno.EOPNOTSUPP ->
+              RegistrationException.Kind.NOT_PINNABLE;
+          default -> RegistrationException.Kind.DEVICE;
+        };
+    return new RegistrationException(kind, e.getMessage(), e);
+  }
+
+  /** Lets the region take part in {@link #close}; false when that has begun. */
+  boolean remember(MemoryRegion region) {
+    synchronized (regions) {
+      return !regionsClosed && regions.add(region);
+    }
+  }
+
+  void forget(MemoryRegion region) {
+    synchronized (regions) {
+      regions.remove(region);
+    }
+  }
+
+  /** Closes all regions that are still open; after the pool was closed. */
+  void close() {
+    inUse.writeLock().lock();
+    closed = true;
+    inUse.writeLock().unlock();
+    List<MemoryRegion> open;
+    synchronized (regions) {
+      regionsClosed = true;
+      open = new ArrayList<>(regions);
+    }
+    open.forEach(MemoryRegion::close);
+    // Whoever was deregistering at the same time is done after this.
+    inUse.writeLock().lock();
+    inUse.writeLock().unlock();
+  }
+}

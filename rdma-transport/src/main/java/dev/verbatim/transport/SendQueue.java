@@ -1,0 +1,166 @@
+package dev.verbatim.transport;
+
+import dev.verbatim.verbs.IbvSendWr;
+import dev.verbatim.verbs.IbvSge;
+import dev.verbatim.verbs.Verbs;
+import dev.verbatim.verbs.VerbsConstants;
+import dev.verbatim.verbs.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+
+/**
+ * The send queue of one queue pair: knows which work requests are posted, which batches they belong
+ * to and what waits for room. Building and completing a READ allocates nothing. Its connection's
+ * lock guards it.
+ *
+ * <p>Completions of a send queue come in order, so a signalled one stands for all before it. A work
+ * request's {@code wr_id} is the queue's key in the high and its sequence number in the low half.
+ */
+final class SendQueue {
+  private final Verbs verbs;
+  private final MemorySegment queuePair;
+  private final int key;
+  private final int depth;
+  private final long mostReadBytes;
+  private final int signalEvery;
+  private final int mask;
+
+  // The chain handed to the device: the provider copies it, so it is reused for every post.
+  private final MemorySegment requests;
+  private final MemorySegment entries;
+  private final long requestsAddress;
+  private final MemorySegment badRequest;
+
+  private final ArrayDeque<BatchPart> waiting = new ArrayDeque<>();
+  private final BatchPart[] posted;
+  private final long[] postedBytes;
+  private final boolean[] endsPart;
+  private int nextSequence;
+  private int oldestSequence;
+  private int unsignalled;
+
+  /**
+   * @param queuePair the {@code struct ibv_qp}
+   * @param key of this queue in the {@link SendQueueTable}
+   * @param depth work requests that may be posted, at least 1
+   * @param mostReadBytes longest single READ
+   */
+  SendQueue(
+      Verbs verbs, MemorySegment queuePair, int key, int depth, long mostReadBytes, Arena arena) {
+    this.verbs = verbs;
+    this.queuePair = queuePair;
+    this.key = key;
+    this.depth = depth;
+    this.mostReadBytes = mostReadBytes;
+    this.signalEvery = Math.max(1, depth / 4);
+    // A power of two, so that slots stay distinct when the sequence number wraps.
+    int slots = depth == 1 ? 1 : Integer.highestOneBit(depth - 1) << 1;
+    this.mask = slots - 1;
+    this.posted = new BatchPart[slots];
+    this.postedBytes = new long[slots];
+    this.endsPart = new boolean[slots];
+    this.requests = IbvSendWr.STRUCT.allocate(arena, depth);
+    this.entries = IbvSge.STRUCT.allocate(arena, depth);
+    this.requestsAddress = requests.address();
+    this.badRequest = arena.allocate(ValueLayout.ADDRESS);
+    for (int i = 0; i < depth; i++) {
+      IbvSendWr.SG_LIST.setAddress(requests, i, entries.address() + i * IbvSge.STRUCT.size());
+      IbvSendWr.NUM_SGE.set(requests, i, 1);
+      IbvSendWr.OPCODE.set(requests, i, VerbsConstants.IBV_WR_RDMA_READ);
+    }
+  }
+
+  int key() {
+    return key;
+  }
+
+  void add(BatchPart part) {
+    waiting.add(part);
+  }
+
+  boolean isIdle() {
+    return nextSequence == oldestSequence && waiting.isEmpty();
+  }
+
+  /** Posts what waits as far as there is room, with one doorbell. */
+  void post() throws VerbsException {
+    int room = depth - (nextSequence - oldestSequence);
+    int count = 0;
+    while (count < room && !waiting.isEmpty()) {
+      BatchPart part = waiting.peek();
+      build(count, part, count + 1 == room);
+      if (!part.hasNext()) {
+        waiting.remove();
+      }
+      count++;
+    }
+    if (count > 0) {
+      IbvSendWr.NEXT.setAddress(requests, count - 1, 0);
+      verbs.postSend(queuePair, requests, badRequest);
+    }
+  }
+
+  private void build(int index, BatchPart part, boolean lastRoom) {
+    long length = part.next(mostReadBytes);
+    IbvSge.ADDR.set(entries, index, part.address());
+    IbvSge.LENGTH.set(entries, index, (int) length);
+    IbvSge.LKEY.set(entries, index, part.lkey());
+
+    boolean ends = !part.hasNext();
+    boolean signal = ends || lastRoom || unsignalled + 1 >= signalEvery;
+    unsignalled = signal ? 0 : unsignalled + 1;
+    IbvSendWr.WR_ID.set(requests, index, (long) key << 32 | nextSequence & 0xffff_ffffL);
+    IbvSendWr.NEXT.setAddress(
+        requests, index, requestsAddress + (index + 1) * IbvSendWr.STRUCT.size());
+    IbvSendWr.SEND_FLAGS.set(requests, index, signal ? VerbsConstants.IBV_SEND_SIGNALED : 0);
+    IbvSendWr.WR_RDMA_REMOTE_ADDR.set(requests, index, part.iova());
+    IbvSendWr.WR_RDMA_RKEY.set(requests, index, part.rkey());
+
+    int slot = slot(nextSequence);
+    posted[slot] = part;
+    postedBytes[slot] = length;
+    endsPart[slot] = ends;
+    nextSequence++;
+  }
+
+  /** Whether this sequence number is one that is posted and has not ended. */
+  boolean isPosted(int sequence) {
+    return sequence - oldestSequence >= 0 && sequence - nextSequence < 0;
+  }
+
+  /** The batch of a posted work request. */
+  ReadBatch batch(int sequence) {
+    return posted[slot(sequence)].batch;
+  }
+
+  boolean hasPostedUpTo(int sequence) {
+    return oldestSequence - sequence <= 0 && oldestSequence != nextSequence;
+  }
+
+  /**
+   * Takes the oldest posted work request as ended well and answers its batch when that was the last
+   * one of the batch, or else null.
+   */
+  ReadBatch popSucceeded(Counters counters) {
+    int slot = slot(oldestSequence++);
+    BatchPart part = posted[slot];
+    posted[slot] = null;
+    counters.readsCompleted.increment();
+    counters.readBytes.add(postedBytes[slot]);
+    return endsPart[slot] && --part.batch.partsLeft == 0 ? part.batch : null;
+  }
+
+  /** Forgets everything: the queue pair is destroyed. */
+  void clear() {
+    waiting.clear();
+    Arrays.fill(posted, null);
+    oldestSequence = nextSequence;
+  }
+
+  private int slot(int sequence) {
+    return sequence & mask;
+  }
+}

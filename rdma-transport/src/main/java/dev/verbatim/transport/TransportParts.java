@@ -1,0 +1,249 @@
+package dev.verbatim.transport;
+
+import dev.verbatim.device.GidInfo;
+import dev.verbatim.device.PortInfo;
+import dev.verbatim.device.RdmaDevices;
+import dev.verbatim.verbs.IbvContext;
+import dev.verbatim.verbs.RdmaEventChannel;
+import dev.verbatim.verbs.Sockaddr;
+import dev.verbatim.verbs.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The parts of one transport, wired together: made in order, ended in reverse order. What the
+ * public {@link RdmaTransport} does with them is its own matter.
+ */
+final class TransportParts implements PortMonitor.Actions {
+  private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(10);
+
+  private static final Logger LOG = LoggerFactory.getLogger(TransportParts.class);
+
+  private final TransportConfig config;
+  private final OpenPort port;
+  private final MemorySegment channel;
+  private final RdmaDevices devices;
+  private final PortSelector.Choice choice;
+  private final Arena arena = Arena.ofShared();
+
+  private final Counters counters = new Counters();
+  private final Registrar registrar;
+  private final MemoryManager memory;
+  private final BufferPool pool;
+  private final SendQueueTable table;
+  private final PortMonitor monitor;
+  private final CmEndpoints endpoints;
+  private final Handshake handshake;
+  private final Acceptor acceptor;
+  private EventLoop loop;
+  private CompletionPoller poller;
+  private Connector connector;
+  private Thread loopThread;
+  private Thread pollerThread;
+  private volatile TransportInfo info;
+
+  TransportParts(
+      TransportConfig config,
+      OpenPort port,
+      MemorySegment channel,
+      RdmaDevices devices,
+      PortSelector.Choice choice,
+      Memlock memlock) {
+    this.config = config;
+    this.port = port;
+    this.channel = RdmaEventChannel.STRUCT.at(channel);
+    this.devices = devices;
+    this.choice = choice;
+    registrar =
+        new Registrar(
+            port.verbs(), port.pd(), choice.device().limits().maxMrSize(), memlock, counters);
+    memory = new MemoryManager(new Mappings(port.posix()), registrar, config.hugePages());
+    pool = new BufferPool(memory::slab, config.slabBytes(), config.poolBytes());
+    table = new SendQueueTable(port.limits().maxConnections());
+    monitor = new PortMonitor(port, counters, this, arena);
+    endpoints = new CmEndpoints(port.rdmaCm(), this.channel, counters, monitor::mayTalk);
+    handshake = new Handshake(config.applicationToken(), config.localName());
+    acceptor = new Acceptor(config, port, endpoints, table, handshake, counters, monitor);
+  }
+
+  void listen() throws ListenException {
+    try (Arena local = Arena.ofConfined()) {
+      InetSocketAddress wanted = new InetSocketAddress(choice.address(), config.listenPort());
+      int listenPort = acceptor.listen(Sockaddr.allocate(local, wanted));
+      info = describe(choice.port(), new InetSocketAddress(choice.address(), listenPort));
+    } catch (VerbsException e) {
+      throw new ListenException(e);
+    }
+  }
+
+  void warmUp() throws RegistrationException {
+    pool.warmUp();
+  }
+
+  /** Starts the threads; from here on the event thread alone touches connections. */
+  TransportParts start() throws VerbsException {
+    loop = new EventLoop(port.posix(), arena);
+    poller =
+        new CompletionPoller(
+            port.verbs(),
+            port.posix(),
+            port.channel(),
+            port.completionQueue(),
+            table,
+            config.spin().toNanos(),
+            arena);
+    connector =
+        new Connector(
+            config,
+            port,
+            loop,
+            poller,
+            endpoints,
+            table,
+            handshake,
+            pool,
+            counters,
+            monitor,
+            info.address());
+    port.posix().setNonBlocking(RdmaEventChannel.FD.get(channel));
+    loop.watch(RdmaEventChannel.FD.get(channel), endpoints::drain);
+    loop.watch(IbvContext.ASYNC_FD.get(port.context()), monitor::drain);
+    loop.every(connector::tick);
+    loop.every(acceptor::tick);
+    loopThread = startThread("verbatim-events-" + info.device(), loop);
+    pollerThread = startThread("verbatim-poller-" + info.device(), poller);
+    return this;
+  }
+
+  private static Thread startThread(String name, Runnable body) {
+    return Thread.ofPlatform().daemon(true).name(name).start(body);
+  }
+
+  TransportInfo info() {
+    return info;
+  }
+
+  PortMonitor monitor() {
+    return monitor;
+  }
+
+  MemoryManager memory() {
+    return memory;
+  }
+
+  BufferPool pool() {
+    return pool;
+  }
+
+  Connector connector() {
+    return connector;
+  }
+
+  TransportCounters counters() {
+    return counters.snapshot(pool.totalBytes(), pool.usedBytes());
+  }
+
+  /** Whether the calling thread is one of the transport's, which cannot wait for its own end. */
+  boolean isOwnThread() {
+    Thread current = Thread.currentThread();
+    return current == loopThread || current == pollerThread;
+  }
+
+  @Override
+  public void portDown(String why) {
+    String reason = "the own port " + info.device() + " is not active: " + why;
+    connector.failAll(ReadFailure.Kind.LOCAL_PORT, reason);
+    acceptor.closeAll();
+  }
+
+  @Override
+  public void portUp() {
+    endpoints.destroyParked();
+    connector.portUp();
+    addressChanged();
+  }
+
+  @Override
+  public void addressChanged() {
+    try {
+      PortInfo fresh = devices.describePort(port.context(), port.number());
+      info = describe(fresh, info.address());
+    } catch (VerbsException e) {
+      LOG.warn("The port's attributes cannot be read: {}", e.getMessage());
+    }
+  }
+
+  @Override
+  public void queuePairFailed(long address, String why) {
+    CmEndpoint endpoint = endpoints.ofQueuePair(address);
+    if (endpoint != null && !acceptor.closeIfAccepted(endpoint)) {
+      connector.failEndpoint(endpoint, why);
+    }
+  }
+
+  private TransportInfo describe(PortInfo state, InetSocketAddress address) {
+    GidInfo gid = PortSelector.gid(state, address.getAddress()).orElse(null);
+    return new TransportInfo(
+        choice.device().name(),
+        port.number(),
+        state.link().label(),
+        gid == null ? -1 : gid.index(),
+        gid == null ? "" : gid.gid(),
+        address,
+        state.activeMtu(),
+        port.limits().initiatorDepth(),
+        choice.device().numaNode());
+  }
+
+  /** Ends everything in reverse order; called once. */
+  void close() {
+    if (connector != null) {
+      connector.close();
+    }
+    boolean ended = true;
+    if (loopThread != null) {
+      loop.execute(
+          () -> {
+            connector.failAll(ReadFailure.Kind.DISCONNECTED, "the transport is closed");
+            acceptor.close();
+          });
+      loop.stop();
+      ended = join(loopThread);
+    } else {
+      acceptor.close();
+    }
+    endpoints.destroyParked();
+    if (pollerThread != null) {
+      poller.stop();
+      ended &= join(pollerThread);
+    }
+    if (!ended) {
+      LOG.warn("A thread of the transport does not end; what it uses stays open");
+      return;
+    }
+    pool.close();
+    registrar.close();
+    port.close();
+    port.rdmaCm().destroyEventChannel(channel);
+    if (loop != null) {
+      loop.close();
+    }
+    if (poller != null) {
+      poller.close();
+    }
+    Mappings.release(arena);
+  }
+
+  private static boolean join(Thread thread) {
+    try {
+      return thread.join(JOIN_TIMEOUT);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+}
