@@ -32,8 +32,7 @@ final class CmEndpoints {
    */
   private final List<CmEndpoint> parked = new ArrayList<>();
 
-  CmEndpoints(
-      RdmaCm rdmaCm, MemorySegment channel, Counters counters, BooleanSupplier mayTalk) {
+  CmEndpoints(RdmaCm rdmaCm, MemorySegment channel, Counters counters, BooleanSupplier mayTalk) {
     this.rdmaCm = rdmaCm;
     this.channel = channel;
     this.counters = counters;
@@ -45,8 +44,7 @@ final class CmEndpoints {
   }
 
   CmEndpoint create(CmEndpoint.Handler handler) throws VerbsException {
-    MemorySegment id =
-        rdmaCm.createId(channel, MemorySegment.NULL, VerbsConstants.RDMA_PS_TCP);
+    MemorySegment id = rdmaCm.createId(channel, MemorySegment.NULL, VerbsConstants.RDMA_PS_TCP);
     return adopt(id, handler);
   }
 

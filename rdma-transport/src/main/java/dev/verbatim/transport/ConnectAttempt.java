@@ -150,8 +150,7 @@ final class ConnectAttempt {
     switch (event.type().consequence()) {
       case DISCONNECTED, CONNECT_FAILED ->
           connection.fail(
-              new ReadFailure(
-                  ReadFailure.Kind.DISCONNECTED, event.describe() + " from " + peer));
+              new ReadFailure(ReadFailure.Kind.DISCONNECTED, event.describe() + " from " + peer));
       case DEVICE_REMOVED -> owner.deviceRemoved();
       case PROGRESS, ESTABLISHED, INCOMING, IGNORED -> {}
     }
@@ -187,8 +186,7 @@ final class ConnectAttempt {
     byte[] request =
         owner
             .handshake()
-            .request(
-                peer.name(), limits.initiatorDepth(), index, endpoints.length, nonces[index]);
+            .request(peer.name(), limits.initiatorDepth(), index, endpoints.length, nonces[index]);
     try (Arena arena = Arena.ofConfined()) {
       // One READ of the peer is allowed for, although none comes: iWARP's own handshake needs it.
       MemorySegment param =
@@ -288,7 +286,7 @@ final class ConnectAttempt {
 
   private int remainingMillis() {
     long left = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
-    return (int) Math.clamp(left, 1, Integer.MAX_VALUE);
+    return Math.clamp(left, 1, Integer.MAX_VALUE);
   }
 
   /**

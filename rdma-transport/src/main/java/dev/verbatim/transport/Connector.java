@@ -91,8 +91,7 @@ final class Connector implements ConnectAttempt.Owner {
       peers.put(address.name(), new Peer(null, attempt));
     }
     if (stale != null) {
-      stale.fail(
-          new ReadFailure(ReadFailure.Kind.DISCONNECTED, "the peer is now at " + address));
+      stale.fail(new ReadFailure(ReadFailure.Kind.DISCONNECTED, "the peer is now at " + address));
     }
     loop.execute(attempt::start);
     return attempt.future().copy();

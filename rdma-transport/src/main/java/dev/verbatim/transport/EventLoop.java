@@ -95,7 +95,7 @@ final class EventLoop implements Runnable {
     for (Ticker ticker : tickers) {
       wait = Math.min(wait, ticker.tick(now));
     }
-    int millis = tasks.isEmpty() && !stopped ? (int) Math.clamp(wait / 1_000_000 + 1, 1, 1000) : 0;
+    int millis = tasks.isEmpty() && !stopped ? Math.clamp(wait / 1_000_000 + 1, 1, 1000) : 0;
     posix.poll(pollFds, readers.size(), millis);
     if (Pollfd.REVENTS.get(pollFds, 0) != 0) {
       posix.drain(wakeFd);

@@ -50,7 +50,8 @@ final class Handshake {
     byte[] keyBytes = Arrays.copyOf(prefix, prefix.length + applicationToken.length);
     System.arraycopy(applicationToken, 0, keyBytes, prefix.length, applicationToken.length);
     this.key = new SecretKeySpec(keyBytes, "HmacSHA256");
-    this.application = ByteBuffer.wrap(mac("application".getBytes(StandardCharsets.US_ASCII))).getLong();
+    this.application =
+        ByteBuffer.wrap(mac("application".getBytes(StandardCharsets.US_ASCII))).getLong();
     this.ownName = nameHash(ownName);
   }
 
@@ -142,11 +143,7 @@ final class Handshake {
   }
 
   static byte[] refuse(Refusal reason) {
-    return ByteBuffer.allocate(REFUSAL_BYTES)
-        .putInt(MAGIC)
-        .put(VERSION)
-        .put(reason.code())
-        .array();
+    return ByteBuffer.allocate(REFUSAL_BYTES).putInt(MAGIC).put(VERSION).put(reason.code()).array();
   }
 
   static Refusal checkRefusal(byte[] data) {

@@ -107,8 +107,7 @@ final class Mappings {
   static MemorySegment file(
       Path file, FileChannel channel, long offset, long length, FilePinMode mode, Arena arena)
       throws RegistrationException {
-    MapMode mapMode =
-        mode == FilePinMode.WRITABLE_MAPPING ? MapMode.READ_WRITE : MapMode.READ_ONLY;
+    MapMode mapMode = mode == FilePinMode.WRITABLE_MAPPING ? MapMode.READ_WRITE : MapMode.READ_ONLY;
     try {
       return channel.map(mapMode, offset, length, arena).asReadOnly();
     } catch (IOException e) {

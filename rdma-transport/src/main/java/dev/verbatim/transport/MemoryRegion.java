@@ -20,10 +20,7 @@ public final class MemoryRegion implements AutoCloseable {
    * @param arena whose closing unmaps it
    */
   MemoryRegion(
-      Registrar registrar,
-      Registrar.Registration registration,
-      MemorySegment memory,
-      Arena arena) {
+      Registrar registrar, Registrar.Registration registration, MemorySegment memory, Arena arena) {
     this.registrar = registrar;
     this.registration = registration;
     this.memory = memory;

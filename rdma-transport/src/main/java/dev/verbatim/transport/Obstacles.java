@@ -63,13 +63,10 @@ final class Obstacles {
 
   /** Why protection domain, completion queue or listener cannot be made. */
   static OpenResult.Unavailable ofResources(VerbsException e, Memlock memlock) {
-    boolean limited =
-        e.errno() == Errno.EPERM || e.errno() == Errno.ENOMEM && memlock.isEnforced();
+    boolean limited = e.errno() == Errno.EPERM || e.errno() == Errno.ENOMEM && memlock.isEnforced();
     return limited
         ? new OpenResult.Unavailable(
-            UnavailableReason.MEMLOCK,
-            e.getMessage() + "; " + memlock.describe(),
-            Memlock.REMEDY)
+            UnavailableReason.MEMLOCK, e.getMessage() + "; " + memlock.describe(), Memlock.REMEDY)
         : deviceError(e);
   }
 
@@ -77,8 +74,7 @@ final class Obstacles {
   static OpenResult.Unavailable ofRegistration(RegistrationException e) {
     return e.kind() == RegistrationException.Kind.MEMLOCK
         ? new OpenResult.Unavailable(UnavailableReason.MEMLOCK, e.getMessage(), Memlock.REMEDY)
-        : new OpenResult.Unavailable(
-            UnavailableReason.DEVICE_ERROR, e.getMessage(), DEVICE_REMEDY);
+        : new OpenResult.Unavailable(UnavailableReason.DEVICE_ERROR, e.getMessage(), DEVICE_REMEDY);
   }
 
   private static final String DEVICE_REMEDY =

@@ -54,8 +54,7 @@ final class OpenPort implements AutoCloseable {
     int vectors = Math.max(1, IbvContext.NUM_COMP_VECTORS.get(context));
     int vector = (int) (ProcessHandle.current().pid() % vectors);
     completionQueue =
-        verbs.createCq(
-            context, limits.completionEntries(), MemorySegment.NULL, channel, vector);
+        verbs.createCq(context, limits.completionEntries(), MemorySegment.NULL, channel, vector);
     libraries.posix().setNonBlocking(IbvContext.ASYNC_FD.get(context));
   }
 

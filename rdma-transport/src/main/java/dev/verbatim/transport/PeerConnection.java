@@ -83,7 +83,7 @@ public final class PeerConnection {
 
   private void stripe(ReadBatch batch) {
     long total = batch.bytes();
-    int parts = (int) Math.clamp(total / STRIPE_BYTES, 1, queues.length);
+    int parts = Math.clamp(total / STRIPE_BYTES, 1, queues.length);
     long partBytes = (total + parts - 1) / parts;
     for (long from = 0; from < total; from += partBytes) {
       queues[nextQueue].add(new BatchPart(batch, from, Math.min(partBytes, total - from)));

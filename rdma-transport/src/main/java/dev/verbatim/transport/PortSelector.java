@@ -142,6 +142,15 @@ final class PortSelector {
     return ports;
   }
 
+  /** Addresses that the GID tables of the ports in question name. */
+  List<InetAddress> gidAddresses() {
+    return ports().stream()
+        .flatMap(port -> port.info.gids().stream())
+        .flatMap(gid -> gid.address().stream())
+        .distinct()
+        .toList();
+  }
+
   /** All devices and ports, for messages. */
   String describe() {
     List<String> texts = new ArrayList<>();

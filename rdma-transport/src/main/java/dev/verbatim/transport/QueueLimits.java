@@ -39,7 +39,8 @@ record QueueLimits(
     int perQueue = Math.max(1, Math.min(SEND_QUEUE_WANTED, device.maxQpWr() - SEND_QUEUE_SLACK));
     int connections = Math.max(1, Math.min(config.maxConnections(), device.maxQp()));
     long wanted = (long) connections * perQueue;
-    int entries = (int) Math.min(Math.min(wanted, COMPLETION_ENTRIES_MOST), Math.max(1, device.maxCqe()));
+    int entries =
+        (int) Math.min(Math.min(wanted, COMPLETION_ENTRIES_MOST), Math.max(1, device.maxCqe()));
     // The completion queue must have room for every work request of every queue pair: each one
     // completes when its queue pair fails, and an overrun would break all connections.
     int depth = Math.min(perQueue, Math.max(SEND_QUEUE_LEAST, entries / connections));

@@ -101,7 +101,9 @@ public final class RdmaTransport implements AutoCloseable {
     parts
         .connector()
         .disconnect(
-            peerName, ReadFailure.Kind.DISCONNECTED, "the peer " + peerName + " is known to be gone");
+            peerName,
+            ReadFailure.Kind.DISCONNECTED,
+            "the peer " + peerName + " is known to be gone");
   }
 
   public TransportCounters counters() {
@@ -110,7 +112,8 @@ public final class RdmaTransport implements AutoCloseable {
 
   /**
    * Ends all connections and batches, deregisters everything, joins all threads. Idempotent. Called
-   * by a listener on one of the transport's own threads, it goes on after the listener has returned.
+   * by a listener on one of the transport's own threads, it goes on after the listener has
+   * returned.
    */
   @Override
   public void close() {

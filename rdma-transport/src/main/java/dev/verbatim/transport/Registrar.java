@@ -42,6 +42,7 @@ final class Registrar {
   private final Counters counters;
   private final SecureRandom random = new SecureRandom();
   private final Set<MemoryRegion> regions = new HashSet<>();
+
   /** Read-held while the device is called, so that closing does not pull it away. */
   private final ReadWriteLock inUse = new ReentrantReadWriteLock();
 
@@ -121,8 +122,8 @@ final class Registrar {
   }
 
   /**
-   * A base that nobody can guess and no two regions share: a stale or wrong pair of address and
-   * key must fault at the device. The region must not wrap around the end of the address space.
+   * A base that nobody can guess and no two regions share: a stale or wrong pair of address and key
+   * must fault at the device. The region must not wrap around the end of the address space.
    */
   private long randomIova(long address, long bytes) {
     long low = address & IOVA_ALIGNMENT - 1;
@@ -139,9 +140,7 @@ final class Registrar {
     boolean limited = e.errno() == Errno.EPERM || e.errno() == Errno.ENOMEM && memlock.isEnforced();
     if (limited) {
       return new RegistrationException(
-          RegistrationException.Kind.MEMLOCK,
-          e.getMessage() + "; " + memlock.describe(),
-          e);
+          RegistrationException.Kind.MEMLOCK, e.getMessage() + "; " + memlock.describe(), e);
     }
     RegistrationException.Kind kind =
         switch (e.errno()) {

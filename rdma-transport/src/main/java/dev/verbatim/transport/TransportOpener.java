@@ -17,8 +17,10 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,8 +82,13 @@ final class TransportOpener {
   }
 
   private OpenResult openOn(MemorySegment channel, RdmaDevices devices, PortSelector selector) {
-    List<InetAddress> addresses =
-        config.address() != null ? List.of(config.address()) : ownAddresses.get();
+    Set<InetAddress> addresses = new LinkedHashSet<>();
+    if (config.address() != null) {
+      addresses.add(config.address());
+    } else {
+      addresses.addAll(selector.gidAddresses());
+      addresses.addAll(ownAddresses.get());
+    }
     List<Bound> bound = new ArrayList<>();
     for (InetAddress address : addresses) {
       tryBind(channel, address, devices).ifPresent(bound::add);
@@ -89,7 +96,7 @@ final class TransportOpener {
     List<PortSelector.Binding> bindings = bound.stream().map(Bound::binding).toList();
     Optional<PortSelector.Choice> choice = selector.choose(bindings);
     if (choice.isEmpty()) {
-      return selector.noChoice(bindings, addresses);
+      return selector.noChoice(bindings, List.copyOf(addresses));
     }
     MemorySegment context =
         bound.stream()
@@ -128,8 +135,7 @@ final class TransportOpener {
     Memlock memlock = new Memlock(libraries.posix());
     TransportParts parts = null;
     try {
-      OpenPort port =
-          OpenPort.open(libraries, context, choice.port().number(), limits);
+      OpenPort port = OpenPort.open(libraries, context, choice.port().number(), limits);
       parts = new TransportParts(config, port, channel, devices, choice, memlock);
       parts.listen();
       parts.warmUp();
