@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * by two threads and none is destroyed under an event. Waits for descriptors, tasks and a tick.
  */
 final class EventLoop implements Runnable {
-  private static final int MOST_FDS = 3;
+  private static final int MOST_FDS = 4;
   private static final int ERROR_PAUSE_MILLIS = 50;
 
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);

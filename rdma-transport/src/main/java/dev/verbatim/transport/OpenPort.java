@@ -21,6 +21,7 @@ final class OpenPort implements AutoCloseable {
   private final MemorySegment context;
   private final int number;
   private final QueueLimits limits;
+  private MemorySegment eventContext = MemorySegment.NULL;
   private MemorySegment pd = MemorySegment.NULL;
   private MemorySegment channel = MemorySegment.NULL;
   private MemorySegment completionQueue = MemorySegment.NULL;
@@ -48,6 +49,9 @@ final class OpenPort implements AutoCloseable {
 
   private void openResources() throws VerbsException {
     Verbs verbs = libraries.verbs();
+    // RDMA CM's context is shared by all of the process, and an event is told once: a context of
+    // our own makes sure that it is told to us.
+    eventContext = IbvContext.STRUCT.at(verbs.openDevice(IbvContext.DEVICE.get(context)));
     pd = verbs.allocPd(context);
     channel = verbs.createCompChannel(context);
     // Processes of one host spread over the device's interrupts.
@@ -56,6 +60,7 @@ final class OpenPort implements AutoCloseable {
     completionQueue =
         verbs.createCq(context, limits.completionEntries(), MemorySegment.NULL, channel, vector);
     libraries.posix().setNonBlocking(IbvContext.ASYNC_FD.get(context));
+    libraries.posix().setNonBlocking(IbvContext.ASYNC_FD.get(eventContext));
   }
 
   Verbs verbs() {
@@ -72,6 +77,11 @@ final class OpenPort implements AutoCloseable {
 
   MemorySegment context() {
     return context;
+  }
+
+  /** Tells of the port and the device; {@link #context} tells of queues. */
+  MemorySegment eventContext() {
+    return eventContext;
   }
 
   /** From 1. */
@@ -101,6 +111,7 @@ final class OpenPort implements AutoCloseable {
     completionQueue = free(completionQueue, libraries.verbs()::destroyCq);
     channel = free(channel, libraries.verbs()::destroyCompChannel);
     pd = free(pd, libraries.verbs()::deallocPd);
+    eventContext = free(eventContext, libraries.verbs()::closeDevice);
   }
 
   private interface Destroyer {

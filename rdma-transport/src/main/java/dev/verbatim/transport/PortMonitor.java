@@ -61,29 +61,60 @@ final class PortMonitor {
     listeners.add(listener);
   }
 
-  /** Takes all events that wait. */
-  void drain() {
+  /** Takes all events of the port and the device that wait. */
+  void drainPortEvents() {
+    drain(port.eventContext(), false);
+  }
+
+  /** Takes all events of queues that wait, others' of this process too. */
+  void drainQueueEvents() {
+    drain(port.context(), true);
+  }
+
+  private void drain(MemorySegment context, boolean ofQueues) {
     try {
-      while (port.verbs().getAsyncEvent(port.context(), event)) {
+      while (port.verbs().getAsyncEvent(context, event)) {
         AsyncEventType type = AsyncEventType.of(IbvAsyncEvent.EVENT_TYPE.get(event));
-        long queuePair =
-            type.scope() == AsyncEventType.Scope.QP
-                ? IbvAsyncEvent.ELEMENT_QP.getAddress(event)
-                : 0;
+        long element = IbvAsyncEvent.ELEMENT_QP.getAddress(event);
         int number = IbvAsyncEvent.ELEMENT_PORT_NUM.get(event);
         // Before anything is done about it: a queue pair with an event cannot be destroyed.
         port.verbs().ackAsyncEvent(event);
-        handle(type, number, queuePair);
+        if (ofQueues) {
+          handleQueueEvent(type, element);
+        } else {
+          handlePortEvent(type, number);
+        }
       }
     } catch (VerbsException e) {
       LOG.warn("An asynchronous event cannot be taken: {}", e.getMessage());
     }
   }
 
-  private void handle(AsyncEventType type, int number, long queuePair) {
-    if (type.scope() == AsyncEventType.Scope.PORT && number != port.number()) {
-      return; // another port of the same device
+  private void handleQueueEvent(AsyncEventType type, long element) {
+    switch (type.scope()) {
+      case QP -> handle(type, element);
+      case CQ -> {
+        if (element == port.completionQueue().address()) {
+          handle(type, 0);
+        }
+      }
+      case SRQ, WQ, PORT, DEVICE, OTHER -> {} // told by the other context
     }
+  }
+
+  private void handlePortEvent(AsyncEventType type, int number) {
+    switch (type.scope()) {
+      case PORT -> {
+        if (number == port.number()) { // a device may have other ports
+          handle(type, 0);
+        }
+      }
+      case DEVICE, OTHER -> handle(type, 0);
+      case QP, CQ, SRQ, WQ -> {}
+    }
+  }
+
+  private void handle(AsyncEventType type, long queuePair) {
     counters.asyncEvent(type.name());
     switch (type.consequence()) {
       case PORT_DOWN -> down(type.cName());

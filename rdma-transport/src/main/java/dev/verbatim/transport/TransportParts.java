@@ -111,7 +111,8 @@ final class TransportParts implements PortMonitor.Actions {
             info.address());
     port.posix().setNonBlocking(RdmaEventChannel.FD.get(channel));
     loop.watch(RdmaEventChannel.FD.get(channel), endpoints::drain);
-    loop.watch(IbvContext.ASYNC_FD.get(port.context()), monitor::drain);
+    loop.watch(IbvContext.ASYNC_FD.get(port.eventContext()), monitor::drainPortEvents);
+    loop.watch(IbvContext.ASYNC_FD.get(port.context()), monitor::drainQueueEvents);
     loop.every(connector::tick);
     loop.every(acceptor::tick);
     loopThread = startThread("verbatim-events-" + info.device(), loop);
