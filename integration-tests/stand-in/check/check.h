@@ -54,7 +54,7 @@ struct server {
 
 /* Starts a process that listens; its mode: 'a' accept, 'r' reject, 'n' without REMOTE_READ, '0' with no depth. */
 struct server server_start(char mode);
-/* 'd' deregister, 'x' disconnect, 'q' close all and end, 'p' nothing; answers when it is done. */
+/* 'd' deregister, 'x' disconnect, 'q' close all and end; answers when it is done. */
 void server_command(struct server *server, char command);
 void server_kill(struct server *server);
 void server_stop(struct server *server);
@@ -81,6 +81,6 @@ struct test {
 	const char *name;
 	void (*run)(void);
 };
-extern const struct test read_tests[], cm_tests[], fault_tests[], stress_tests[];
+extern const struct test read_tests[], cm_tests[], fault_tests[];
 
 #endif

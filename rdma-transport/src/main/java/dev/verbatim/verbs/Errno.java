@@ -74,8 +74,8 @@ public final class Errno {
 
   private Errno() {}
 
-  /** The name of a number, for example {@code ENOMEM}; {@code unnamed error} for others. */
+  /** The name of a number, for example {@code ENOMEM}; {@code errno 77} for one without a name. */
   public static String name(int errno) {
-    return NAMES.getOrDefault(errno, "unnamed error");
+    return NAMES.getOrDefault(errno, "errno " + errno);
   }
 }

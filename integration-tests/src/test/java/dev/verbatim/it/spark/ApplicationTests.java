@@ -5,10 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.spark.fixture.Device;
-import dev.verbatim.it.spark.fixture.Job;
+import dev.verbatim.it.spark.fixture.Scenario;
 import dev.verbatim.it.spark.fixture.StockSpark;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
+import java.util.Collection;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -24,8 +25,8 @@ abstract class ApplicationTests {
     this.device = device;
   }
 
-  /** The jobs whose results under stock Spark are needed. */
-  abstract List<? extends Job> jobs();
+  /** The scenarios whose results under stock Spark are needed. */
+  abstract Collection<Scenario> scenarios();
 
   /** Settings of the application beyond those of the device. */
   abstract TestCluster.Builder settings(TestCluster.Builder application);
@@ -40,7 +41,7 @@ abstract class ApplicationTests {
 
   @BeforeAll
   final void start() {
-    StockSpark.compute(jobs());
+    StockSpark.compute(scenarios());
     cluster = settings(device.prepare(TestCluster.builder(getClass().getSimpleName()))).start();
   }
 
@@ -48,22 +49,26 @@ abstract class ApplicationTests {
   final void stop() {
     if (cluster != null) {
       cluster.close();
+      checkAfterStop();
     }
   }
 
-  /** Runs a job and checks everything that holds for a job that meets no trouble. */
-  final Outcome runUndisturbed(Job job) {
-    Outcome outcome = cluster.run(job);
+  /** What must hold when all processes of the application have ended. */
+  void checkAfterStop() {}
 
-    assertResult(job, outcome.lines());
+  /** Runs a job and checks everything that holds for a job that meets no trouble. */
+  final Outcome runUndisturbed(Scenario scenario) {
+    Outcome outcome = cluster.run(scenario);
+
+    assertResult(scenario, outcome.lines());
     assertTrue(outcome.traffic().remoteBytes() > 0, "some blocks must come from another executor");
     assertEquals(0, outcome.traffic().fetchFailures());
     device.assertTravelled(outcome.traffic());
     return outcome;
   }
 
-  static void assertResult(Job job, List<String> lines) {
+  static void assertResult(Scenario scenario, List<String> lines) {
     assertFalse(lines.isEmpty());
-    assertEquals(StockSpark.result(job), StockSpark.sorted(lines));
+    assertEquals(StockSpark.result(scenario), StockSpark.sorted(lines));
   }
 }

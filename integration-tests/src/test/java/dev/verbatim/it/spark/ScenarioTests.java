@@ -3,10 +3,10 @@ package dev.verbatim.it.spark;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.spark.fixture.Device;
-import dev.verbatim.it.spark.fixture.Job;
 import dev.verbatim.it.spark.fixture.Scenario;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
+import java.util.Collection;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -18,7 +18,7 @@ abstract class ScenarioTests extends ApplicationTests {
   }
 
   @Override
-  final List<? extends Job> jobs() {
+  final Collection<Scenario> scenarios() {
     return List.of(Scenario.values());
   }
 

@@ -83,8 +83,26 @@ class ReadDeviceTest {
   @ParameterizedTest
   @ValueSource(
       longs = {
-        1, 2, 7, 8, 63, 64, 1023, 1024, 4095, 4096, 4097, 9000, 65_535, 65_536, 65_537,
-        SPLIT - 1, SPLIT, SPLIT + 1, 3 * SPLIT + 5, 4_000_000
+        1,
+        2,
+        7,
+        8,
+        63,
+        64,
+        1023,
+        1024,
+        4095,
+        4096,
+        4097,
+        9000,
+        65_535,
+        65_536,
+        65_537,
+        SPLIT - 1,
+        SPLIT,
+        SPLIT + 1,
+        3 * SPLIT + 5,
+        4_000_000
       })
   void shouldReadAnyLengthFromASlab(long length) throws Exception {
     MemoryRegion region = patternRegion();
@@ -123,7 +141,11 @@ class ReadDeviceTest {
     ReadBatch batch = new ReadBatch(outcome);
     for (int i = 0; i < reads; i++) {
       batch.add(
-          region.iova() + (reads - 1 - i) * 1000L, region.rkey(), buffer, (long) i * length, length);
+          region.iova() + (reads - 1 - i) * 1000L,
+          region.rkey(),
+          buffer,
+          (long) i * length,
+          length);
     }
     connection.read(batch);
     outcome.assertSucceeded();
@@ -202,8 +224,7 @@ class ReadDeviceTest {
     old.close();
     MemoryRegion fresh = patternRegion();
     readFails(old.iova(), old.rkey(), 100);
-    connection =
-        Transports.connectEventually(reader, Transports.address("server", server));
+    connection = Transports.connectEventually(reader, Transports.address("server", server));
     assertReads(fresh, 0, 100);
   }
 
@@ -219,8 +240,7 @@ class ReadDeviceTest {
       default -> readFails(region.iova(), region.rkey() ^ 0x0100, 1);
     }
     // The connection is gone, the next one works.
-    connection =
-        Transports.connectEventually(reader, Transports.address("server", server));
+    connection = Transports.connectEventually(reader, Transports.address("server", server));
     assertReads(region, 0, 4096);
     TransportCounters counters = reader.counters();
     assertEquals(1, counters.readFailures().get("REM_ACCESS_ERR"), counters.toString());

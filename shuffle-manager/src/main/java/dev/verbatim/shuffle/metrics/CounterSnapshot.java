@@ -16,8 +16,7 @@ import java.util.Map;
  * @param outputsDeclined map outputs that were left to TCP
  * @param registeredBytes bytes registered for map outputs now
  * @param regions memory regions of map outputs now
- * @param registerNanos time spent in registering, off the tasks' threads, nanoseconds
- * @param handOverNanos time that map tasks spent in having it done, nanoseconds
+ * @param registerNanos time spent in registering, nanoseconds
  * @param fallbacks blocks that were left to TCP, by reason
  */
 public record CounterSnapshot(
@@ -30,10 +29,9 @@ public record CounterSnapshot(
     long registeredBytes,
     long regions,
     long registerNanos,
-    long handOverNanos,
     Map<FallbackReason, Long> fallbacks) {
   public static final CounterSnapshot ZERO =
-      new CounterSnapshot(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of());
+      new CounterSnapshot(0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of());
 
   public CounterSnapshot {
     Map<FallbackReason, Long> copy = new EnumMap<>(FallbackReason.class);
@@ -55,7 +53,6 @@ public record CounterSnapshot(
         registeredBytes + other.registeredBytes,
         regions + other.regions,
         registerNanos + other.registerNanos,
-        handOverNanos + other.handOverNanos,
         sum);
   }
 }

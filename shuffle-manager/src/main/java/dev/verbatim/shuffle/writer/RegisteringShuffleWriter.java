@@ -1,6 +1,5 @@
 package dev.verbatim.shuffle.writer;
 
-import dev.verbatim.shuffle.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.util.function.Supplier;
 import org.apache.spark.scheduler.MapStatus;
@@ -22,7 +21,6 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
 
   private final ShuffleWriter<K, V> stock;
   private final OutputRegistrar registrar;
-  private final ShuffleCounters counters;
   private final OutputArena arena;
   private final Supplier<MapOutputFiles> files;
 
@@ -32,12 +30,10 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   public RegisteringShuffleWriter(
       ShuffleWriter<K, V> stock,
       OutputRegistrar registrar,
-      ShuffleCounters counters,
       int shuffleId,
       Supplier<MapOutputFiles> files) {
     this.stock = stock;
     this.registrar = registrar;
-    this.counters = counters;
     this.arena = registrar.arena(shuffleId);
     this.files = files;
   }
@@ -51,13 +47,10 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   public Option<MapStatus> stop(boolean success) {
     Option<MapStatus> status = stock.stop(success);
     if (success && status.isDefined()) {
-      long start = System.nanoTime();
       try {
         registrar.submit(arena, files.get());
       } catch (RuntimeException e) {
         LOG.warn("A map output stays on TCP", e);
-      } finally {
-        counters.handedOver(System.nanoTime() - start);
       }
     }
     return status;

@@ -222,16 +222,6 @@ class OutputRegistrarTest {
   }
 
   @Test
-  void shouldDeclineWhenTheDataIsNotInALocalFile() throws Exception {
-    MapOutputFiles files = files(10, random(100), 0, 100);
-    Files.delete(files.data());
-
-    submit(registrar(), files);
-
-    assertEquals(FallbackReason.FILE_UNREADABLE, declined());
-  }
-
-  @Test
   void shouldDeclineWhenTheQueueIsFull() throws Exception {
     threads.full = true;
 

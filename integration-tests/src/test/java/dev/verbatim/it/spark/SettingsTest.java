@@ -1,0 +1,129 @@
+package dev.verbatim.it.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.verbatim.it.spark.fixture.DriverLog;
+import dev.verbatim.it.spark.fixture.Scenario;
+import dev.verbatim.it.spark.fixture.StandIn;
+import dev.verbatim.it.spark.fixture.StockSpark;
+import dev.verbatim.it.spark.fixture.TestCluster;
+import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
+import dev.verbatim.it.spark.fixture.Traffic;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Settings that are wrong, small, or forbid RDMA; the device itself works. */
+@Tag("standin")
+class SettingsTest {
+  private static final String PREFIX = "spark.shuffle.rdma.";
+  private static final Scenario SCENARIO = Scenario.REPARTITION;
+
+  private final StandIn standIn = new StandIn();
+
+  @BeforeAll
+  static void compute() {
+    StockSpark.compute(List.of(SCENARIO));
+  }
+
+  @Test
+  void shouldEndTheApplicationAtItsStartWhenAValueIsOutOfRange() {
+    TestCluster.Builder application = application("out-of-range").set(PREFIX + "readDepth", 999);
+
+    Throwable error = assertThrows(Throwable.class, () -> application.start().close());
+    String message = rootMessage(error);
+    assertTrue(message.contains(PREFIX + "readDepth"), message);
+    assertTrue(message.contains("999"), message);
+    assertTrue(message.contains("255"), message);
+  }
+
+  @Test
+  void shouldNameTheDevicesThatExistWhenTheWantedOneDoesNot() {
+    try (TestCluster cluster =
+        application("no-such-device").set(PREFIX + "device", "nosuch7").start()) {
+      Traffic traffic = run(cluster);
+
+      assertFellBack(traffic, "NO_DEVICE");
+      String line =
+          cluster.executorLogs().lines().filter(l -> l.contains("RDMA off")).findFirst().orElse("");
+      assertTrue(line.contains("nosuch7"), line);
+      assertTrue(line.contains("standin0"), line);
+    }
+  }
+
+  @Test
+  void shouldWarnWithTheNearestKeyWhenAKeyIsUnknown() {
+    try (DriverLog log = new DriverLog();
+        TestCluster cluster = application("unknown-key").set(PREFIX + "readDeph", 4).start()) {
+      assertEquals(0, run(cluster).bytesByTcp());
+      assertTrue(
+          log.lines().stream()
+              .anyMatch(
+                  line ->
+                      line.startsWith("WARN")
+                          && line.contains(PREFIX + "readDeph")
+                          && line.contains(PREFIX + "readDepth")),
+          () -> String.join("\n", log.lines()));
+    }
+  }
+
+  @Test
+  void shouldLeaveMapOutputsToTcpWhenTheBudgetIsUsedUp() {
+    try (TestCluster cluster =
+        application("budget").set(PREFIX + "maxRegisteredBytes", 0).start()) {
+      assertFellBack(run(cluster), "BUDGET_REACHED");
+    }
+  }
+
+  @Test
+  void shouldUseTcpWhenTheNetworkMustBeEncrypted() {
+    try (TestCluster cluster = encrypted("network-encryption").start()) {
+      assertFellBack(run(cluster), "ENCRYPTION_REQUIRED");
+    }
+  }
+
+  @Test
+  void shouldUseRdmaWhenTheFilesAreEncryptedAlready() {
+    try (TestCluster cluster =
+        encrypted("file-encryption").set("spark.io.encryption.enabled", true).start()) {
+      Traffic traffic = run(cluster);
+
+      assertEquals(0, traffic.bytesByTcp(), traffic::toString);
+      assertTrue(traffic.bytesByRdma() > 0, traffic::toString);
+    }
+  }
+
+  private TestCluster.Builder application(String name) {
+    return standIn.prepare(TestCluster.builder(name));
+  }
+
+  private TestCluster.Builder encrypted(String name) {
+    return application(name)
+        .set("spark.authenticate", true)
+        .set("spark.authenticate.secret", "between us")
+        .set("spark.network.crypto.enabled", true);
+  }
+
+  private static Traffic run(TestCluster cluster) {
+    Outcome outcome = cluster.run(SCENARIO);
+    assertEquals(StockSpark.result(SCENARIO), StockSpark.sorted(outcome.lines()));
+    return outcome.traffic();
+  }
+
+  private static void assertFellBack(Traffic traffic, String reason) {
+    assertEquals(0, traffic.bytesByRdma(), traffic::toString);
+    assertTrue(traffic.bytesByTcp() > 0, traffic::toString);
+    assertTrue(traffic.fallbacks().containsKey(reason), traffic::toString);
+  }
+
+  private static String rootMessage(Throwable error) {
+    Throwable root = error;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return String.valueOf(root.getMessage());
+  }
+}
