@@ -114,7 +114,7 @@ public final class PeerConnection {
   void completed(int key, int sequence, int status, int vendorError, List<ReadBatch> ended) {
     synchronized (lock) {
       SendQueue queue = queue(key);
-      if (queue == null || !queue.isPosted(sequence)) {
+      if (queue == null || queue.hasFailed() || !queue.isPosted(sequence)) {
         return;
       }
       boolean success = status == WcStatus.SUCCESS.number();
@@ -128,6 +128,7 @@ public final class PeerConnection {
         }
       }
       if (!success) {
+        queue.setFailed();
         failed(queue.batch(sequence), status, vendorError);
       } else if (open) {
         post(queue);

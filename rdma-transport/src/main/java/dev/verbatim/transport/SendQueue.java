@@ -41,6 +41,7 @@ final class SendQueue {
   private int nextSequence;
   private int oldestSequence;
   private int unsignalled;
+  private boolean failed;
 
   /**
    * @param queuePair the {@code struct ibv_qp}
@@ -129,6 +130,15 @@ final class SendQueue {
   /** Whether this sequence number is one that is posted and has not ended. */
   boolean isPosted(int sequence) {
     return sequence - oldestSequence >= 0 && sequence - nextSequence < 0;
+  }
+
+  /** The first error says that all before it ended well; later ones must not say so of it. */
+  void setFailed() {
+    failed = true;
+  }
+
+  boolean hasFailed() {
+    return failed;
   }
 
   /** The batch of a posted work request. */
