@@ -199,6 +199,11 @@ public final class CompareShuffles implements Callable<Integer> {
       pairs.stream()
           .filter(pair -> !pair.same())
           .forEach(pair -> System.out.println(pair.query() + ": " + pair.difference()));
+      ApplicationReport last = reports.get(other).getLast();
+      last.modes().forEach(mode -> System.out.println("Executors: " + mode));
+      if (!last.fallbacks().isEmpty()) {
+        System.out.println("Blocks left to TCP, by reason: " + last.fallbacks());
+      }
     }
     System.out.printf(
         "%nTimes: median of %d round(s). Ratio: above 1 is slower than %s. Results: any order of"

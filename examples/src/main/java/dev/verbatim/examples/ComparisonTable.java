@@ -54,9 +54,7 @@ final class ComparisonTable {
   }
 
   private static TransferBytes sum(TransferBytes a, TransferBytes b) {
-    return a == null || b == null
-        ? null
-        : new TransferBytes(a.rdma() + b.rdma(), a.tcp() + b.tcp());
+    return a == null || b == null ? null : a.plus(b);
   }
 
   private static List<String> line(Comparison comparison) {

@@ -57,7 +57,12 @@ final class QueryApplication {
         reports.add(run(spark, text.getKey(), text.getValue()));
       }
       String manager = SparkEnv.get().shuffleManager().getClass().getName();
-      return new ApplicationReport(request.label(), manager, reports);
+      return new ApplicationReport(
+          request.label(),
+          manager,
+          TransferCounters.modes(),
+          TransferCounters.fallbacks(),
+          reports);
     }
   }
 
@@ -97,13 +102,13 @@ final class QueryApplication {
 
   private QueryReport run(SparkSession spark, String query, String text) throws TimeoutException {
     say("%s started", query);
-    TransferBytes before = TransferCounters.read(spark);
+    TransferBytes before = TransferCounters.bytes();
     long start = System.nanoTime();
     Dataset<Row> rows = spark.sql(text);
     QueryResult result = QueryResult.of(rows.schema(), rows.collectAsList());
     double seconds = (System.nanoTime() - start) / 1e9;
     ShuffleBytes bytes = takeBytes(spark);
-    TransferBytes transfer = TransferCounters.since(before, spark);
+    TransferBytes transfer = before == null ? null : TransferCounters.bytes().minus(before);
     say(
         "%s done in %.1f s: %,d rows, %.1f MB shuffled",
         query, seconds, result.rows().size(), bytes.written() / 1e6);

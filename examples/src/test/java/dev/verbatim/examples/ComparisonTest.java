@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ComparisonTest {
@@ -13,7 +14,11 @@ class ComparisonTest {
     ShuffleBytes shuffle = new ShuffleBytes(2_000_000, 500_000, 1_500_000, 3, 0);
     TransferBytes transfer = new TransferBytes(1_400_000, 100_000);
     return new ApplicationReport(
-        label, label, List.of(new QueryReport("q1", seconds, shuffle, transfer, result)));
+        label,
+        label,
+        List.of(),
+        Map.of(),
+        List.of(new QueryReport("q1", seconds, shuffle, transfer, result)));
   }
 
   @Test
