@@ -91,8 +91,9 @@ void end_setup(struct end *end, int access, int send_wr)
 	};
 	EQUAL(rdma_create_qp(end->id, end->pd, &init), 0);
 	EQUAL(end->id->qp->state, IBV_QPS_INIT);
-	end->buffer = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECK(end->buffer != MAP_FAILED);
+	uint8_t *mapped = mmap(NULL, BUFFER + 2 * MARGIN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(mapped != MAP_FAILED);
+	end->buffer = mapped + MARGIN;
 	CHECK((end->mr = ibv_reg_mr_iova(end->pd, end->buffer, BUFFER, BASE, access)));
 }
 
@@ -115,6 +116,13 @@ void end_connect(struct end *end, uint16_t port)
 	rdma_ack_cm_event(event);
 }
 
+void end_unmap(struct end *end)
+{
+	if (end->buffer)
+		munmap(end->buffer - MARGIN, BUFFER + 2 * MARGIN);
+	end->buffer = NULL;
+}
+
 void end_close(struct end *end)
 {
 	rdma_disconnect(end->id);
@@ -130,8 +138,7 @@ void end_close(struct end *end)
 	if (end->pd)
 		EQUAL(ibv_dealloc_pd(end->pd), 0);
 	rdma_destroy_event_channel(end->events);
-	if (end->buffer)
-		munmap(end->buffer, BUFFER);
+	end_unmap(end);
 }
 
 void client(struct end *end, struct server *server)
@@ -256,8 +263,7 @@ static void serve(char mode, int commands, int answers)
 		if (command == 'd') {
 			EQUAL(ibv_dereg_mr(end.mr), 0);
 			end.mr = NULL;
-			munmap(end.buffer, BUFFER);
-			end.buffer = NULL;
+			end_unmap(&end);
 		} else if (command == 'x') {
 			EQUAL(rdma_disconnect(end.id), 0);
 			expect_event(listener.events, RDMA_CM_EVENT_DISCONNECTED, 0);

@@ -23,6 +23,7 @@ void check_failed(const char *file, int line, const char *what, long long got, l
 	} while (0)
 
 #define BUFFER (8u << 20)
+#define MARGIN 65536u /* readable, but not registered, on both sides of the buffer */
 #define BASE UINT64_C(0x5a00000000000000)
 
 /* One side of a connection, or a listener, with all that it owns. */
@@ -66,6 +67,7 @@ void end_resolve(struct end *end, uint16_t port);
 void end_setup(struct end *end, int access, int send_wr);
 void end_connect(struct end *end, uint16_t port);
 void end_close(struct end *end);
+void end_unmap(struct end *end);
 void client(struct end *end, struct server *server);
 
 int post_read(struct end *end, uint64_t id, uint64_t remote, uint32_t rkey, uint32_t length, int flags);
