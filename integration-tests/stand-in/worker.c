@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#define SPIN_NS 5000
+
 static pthread_mutex_t link_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t link_free; /* when the modelled link has sent all that was posted so far */
 
@@ -153,17 +155,18 @@ uint64_t standin_qp_run(struct standin_qp *qp, uint64_t now, int budget)
 	return due;
 }
 
-/* Sleeps until the time or a wake-up; the last microseconds by yielding, since a timer is too coarse for them. */
+/* Sleeps until the time or a wake-up. A timer comes some microseconds late, so the last ones are spent on the clock. */
 static void rest(struct standin_context *context, uint64_t now, uint64_t until)
 {
 	if (until == STANDIN_NEVER) {
 		pthread_cond_wait(&context->wake, &context->lock);
-	} else if (until - now < 60000) {
+	} else if (until - now <= SPIN_NS) {
 		pthread_mutex_unlock(&context->lock);
-		sched_yield();
+		while (standin_now() < until)
+			continue;
 		pthread_mutex_lock(&context->lock);
 	} else {
-		uint64_t wake = until - 50000;
+		uint64_t wake = until - SPIN_NS;
 		struct timespec at = {(time_t)(wake / 1000000000u), (long)(wake % 1000000000u)};
 		pthread_cond_timedwait(&context->wake, &context->lock, &at);
 	}

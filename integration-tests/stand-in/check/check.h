@@ -55,7 +55,7 @@ struct server {
 
 /* Starts a process that listens; its mode: 'a' accept, 'r' reject, 'n' without REMOTE_READ, '0' with no depth. */
 struct server server_start(char mode);
-/* 'd' deregister, 'x' disconnect, 'q' close all and end; answers when it is done. */
+/* 'd' deregister, 'x' disconnect, 'q' close all and end, 'p' nothing; answers when it is done. */
 void server_command(struct server *server, char command);
 void server_kill(struct server *server);
 void server_stop(struct server *server);
@@ -75,7 +75,8 @@ struct ibv_wc wait_wc(struct end *end, int timeout_ms);
 void expect_wc(struct end *end, uint64_t id, enum ibv_wc_status status);
 uint8_t pattern(uint64_t offset);
 void faults(const char *lines);
-long long counter(const char *name);
+/* The sum of the named counters of this process reaches a value; their file follows within 20 ms on an idle machine. */
+void expect_counters(const char *names, long long wanted);
 double seconds(void);
 struct ibv_async_event wait_async(struct ibv_context *context, int timeout_ms);
 
@@ -83,6 +84,6 @@ struct test {
 	const char *name;
 	void (*run)(void);
 };
-extern const struct test read_tests[], cm_tests[], fault_tests[];
+extern const struct test read_tests[], cm_tests[], fault_tests[], stress_tests[];
 
 #endif

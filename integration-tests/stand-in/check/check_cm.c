@@ -121,7 +121,7 @@ static void both_here(void)
 	EQUAL(ibv_query_qp(here.id->qp, &attr, IBV_QP_MAX_QP_RD_ATOMIC, &init), 0);
 	EQUAL(attr.qp_state, IBV_QPS_RTS);
 	EQUAL(attr.max_rd_atomic, 5);
-	EQUAL(counter("connected"), 2);
+	expect_counters("connected", 2);
 	EQUAL(post_read(&here, 1, BASE, there.mr->rkey, 4, IBV_SEND_SIGNALED), 0);
 	expect_wc(&here, 1, IBV_WC_SUCCESS);
 	EQUAL(memcmp(here.buffer, "data", 4), 0);
@@ -135,7 +135,7 @@ static void both_here(void)
 	end_close(&here);
 	end_close(&there);
 	end_close(&listener);
-	EQUAL(counter("connected") + counter("qps") + counter("cm_ids") + counter("cm_channels"), 0);
+	expect_counters("connected qps cm_ids cm_channels", 0);
 }
 
 /* The peer disconnects: READs no longer find a responder. */
@@ -171,7 +171,7 @@ static void listener_gone(void)
 	end_close(&listener);
 	expect_event(end.events, RDMA_CM_EVENT_REJECTED, 28);
 	end_close(&end);
-	EQUAL(counter("cm_ids") + counter("cm_channels"), 0);
+	expect_counters("cm_ids cm_channels", 0);
 }
 
 static void killed_listener(void)
