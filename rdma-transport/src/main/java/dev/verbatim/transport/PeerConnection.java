@@ -118,8 +118,13 @@ public final class PeerConnection {
         return;
       }
       boolean success = status == WcStatus.SUCCESS.number();
-      // In order: whatever was posted before the one that completed has ended well.
+      // In order: whatever was posted before the first one that failed has ended well, and nothing
+      // after it.
       int last = success ? sequence : sequence - 1;
+      if (queue.isBroken()) {
+        owner.counters().readFailed(WcStatus.of(status).name());
+        return;
+      }
       while (queue.isPosted(last)) {
         ReadBatch batch = queue.popSucceeded(owner.counters());
         if (batch != null) {

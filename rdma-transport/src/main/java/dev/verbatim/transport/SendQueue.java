@@ -41,6 +41,7 @@ final class SendQueue {
   private int nextSequence;
   private int oldestSequence;
   private int unsignalled;
+  private boolean broken;
   private boolean failed;
 
   /**
@@ -80,10 +81,6 @@ final class SendQueue {
 
   void add(BatchPart part) {
     waiting.add(part);
-  }
-
-  boolean isIdle() {
-    return nextSequence == oldestSequence && waiting.isEmpty();
   }
 
   /** Posts what waits as far as there is room, with one doorbell. */
@@ -141,13 +138,18 @@ final class SendQueue {
     return failed;
   }
 
+  /** A work request has failed: the queue pair is in the error state, all later ones fail too. */
+  void breakDown() {
+    broken = true;
+  }
+
+  boolean isBroken() {
+    return broken;
+  }
+
   /** The batch of a posted work request. */
   ReadBatch batch(int sequence) {
     return posted[slot(sequence)].batch;
-  }
-
-  boolean hasPostedUpTo(int sequence) {
-    return oldestSequence - sequence <= 0 && oldestSequence != nextSequence;
   }
 
   /**
