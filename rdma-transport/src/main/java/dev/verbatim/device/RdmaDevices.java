@@ -6,6 +6,7 @@ import dev.verbatim.verbs.IbvContext;
 import dev.verbatim.verbs.IbvDevice;
 import dev.verbatim.verbs.IbvDeviceAttr;
 import dev.verbatim.verbs.IbvPortAttr;
+import dev.verbatim.verbs.LibraryCheck;
 import dev.verbatim.verbs.LinkLayer;
 import dev.verbatim.verbs.LinkRate;
 import dev.verbatim.verbs.Mtu;
@@ -19,6 +20,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Finds the machine's RDMA devices and describes them. */
 public final class RdmaDevices {
@@ -37,8 +39,8 @@ public final class RdmaDevices {
   }
 
   /**
-   * Opens each device for a moment and describes it. Empty where there is none, and where the
-   * kernel has no RDMA at all.
+   * Opens each device for a moment, checks that the library's structs are those of this program,
+   * and describes it. Empty where there is none, and where the kernel has no RDMA at all.
    *
    * @throws VerbsException where not even the list can be had, as EPERM
    */
@@ -56,6 +58,7 @@ public final class RdmaDevices {
   private DeviceListing listOpened() throws VerbsException {
     List<DeviceInfo> devices = new ArrayList<>();
     List<DeviceListing.Unusable> unusable = new ArrayList<>();
+    List<String> incompatible = new ArrayList<>();
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment count = arena.allocate(ValueLayout.JAVA_INT);
       MemorySegment list = verbs.getDeviceList(count);
@@ -63,7 +66,7 @@ public final class RdmaDevices {
         for (int i = 0; i < count.get(ValueLayout.JAVA_INT, 0); i++) {
           MemorySegment device = list.getAtIndex(ValueLayout.ADDRESS, i);
           try {
-            devices.add(openAndDescribe(device));
+            openAndDescribe(device, devices, incompatible);
           } catch (VerbsException e) {
             unusable.add(new DeviceListing.Unusable(verbs.getDeviceName(device), e));
           }
@@ -72,13 +75,20 @@ public final class RdmaDevices {
         verbs.freeDeviceList(list);
       }
     }
-    return new DeviceListing(devices, unusable);
+    return new DeviceListing(devices, unusable, incompatible);
   }
 
-  private DeviceInfo openAndDescribe(MemorySegment device) throws VerbsException {
+  private void openAndDescribe(
+      MemorySegment device, List<DeviceInfo> devices, List<String> incompatible)
+      throws VerbsException {
     MemorySegment context = verbs.openDevice(device);
     try {
-      return describe(context);
+      Optional<String> problem = LibraryCheck.problem(verbs, device, context);
+      if (problem.isPresent()) {
+        incompatible.add(problem.get());
+      } else {
+        devices.add(describe(context));
+      }
     } finally {
       verbs.closeDevice(context);
     }

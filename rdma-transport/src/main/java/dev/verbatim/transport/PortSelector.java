@@ -40,6 +40,13 @@ final class PortSelector {
 
   /** The reason why nothing can be chosen whatever addresses there are, or empty. */
   Optional<OpenResult.Unavailable> obstacle() {
+    if (!listing.incompatible().isEmpty()) {
+      return Optional.of(
+          new OpenResult.Unavailable(
+              UnavailableReason.INCOMPATIBLE_LIBRARY,
+              String.join("; ", listing.incompatible()),
+              "use the libibverbs of rdma-core, not a replacement of another vendor or version"));
+    }
     if (listing.devices().isEmpty()) {
       return Optional.of(noDevice());
     }

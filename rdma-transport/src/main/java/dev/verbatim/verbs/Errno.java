@@ -74,8 +74,8 @@ public final class Errno {
 
   private Errno() {}
 
-  /** The name of a number, for example {@code ENOMEM}; {@code errno 77} for one without a name. */
+  /** The name of a number, for example {@code ENOMEM}; {@code unnamed error} for others. */
   public static String name(int errno) {
-    return NAMES.getOrDefault(errno, "errno " + errno);
+    return NAMES.getOrDefault(errno, "unnamed error");
   }
 }

@@ -44,6 +44,11 @@ final class FakeDevice implements AutoCloseable {
     transport(TransportType.IB);
     IbvContext.DEVICE.set(context, device);
     IbvContext.NUM_COMP_VECTORS.set(context, 4);
+    MemorySegment function = MemorySegment.ofAddress(0x1000);
+    IbvContext.OPS_POLL_CQ.set(context, function);
+    IbvContext.OPS_REQ_NOTIFY_CQ.set(context, function);
+    IbvContext.OPS_POST_SEND.set(context, function);
+    IbvContext.OPS_POST_RECV.set(context, function);
     IbvDeviceAttr.FW_VER.get(deviceAttr).setString(0, "16.35.2000");
     IbvDeviceAttr.PHYS_PORT_CNT.set(deviceAttr, 1);
     state(PortState.ACTIVE.number());

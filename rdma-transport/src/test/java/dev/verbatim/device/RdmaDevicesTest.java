@@ -3,10 +3,14 @@ package dev.verbatim.device;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 
 import dev.verbatim.verbs.Errno;
 import dev.verbatim.verbs.GidType;
+import dev.verbatim.verbs.IbvContext;
 import dev.verbatim.verbs.LinkLayer;
 import dev.verbatim.verbs.LinkRate;
 import dev.verbatim.verbs.NodeType;
@@ -220,6 +224,19 @@ class RdmaDevicesTest {
     assertEquals(
         "ibv_open_device(mlx5_0) failed: EACCES (errno 13)", unusable.reason().getMessage());
     verify(device.verbs()).freeDeviceList(device.list());
+  }
+
+  @Test
+  void shouldNotAskDeviceWhenLibraryIsIncompatible() throws Exception {
+    IbvContext.NUM_COMP_VECTORS.set(device.context(), -5);
+
+    DeviceListing listing = devices(Map.of(), Map.of()).list();
+
+    assertEquals(List.of(), listing.devices());
+    assertEquals(List.of(), listing.unusable());
+    assertTrue(listing.incompatible().getFirst().contains("num_comp_vectors is -5"));
+    verify(device.verbs(), never()).queryPort(any(), anyInt(), any());
+    verify(device.verbs()).closeDevice(device.context());
   }
 
   @Test

@@ -116,14 +116,15 @@ final class ActiveRdma implements AutoCloseable {
   /** The one line that the log has about it. */
   String describe() {
     TransportInfo info = transport.info();
-    return "RDMA on: device %s port %d (%s), GID %d %s, address %s, MTU %d, READ depth %d, "
+    return "RDMA on: device %s port %d (%s), GID %d %s, address %s port %d, MTU %d, READ depth %d, "
             .formatted(
                 info.device(),
                 info.port(),
                 info.linkLayer(),
                 info.gidIndex(),
                 info.gid(),
-                info.address(),
+                info.address().getAddress().getHostAddress(),
+                info.address().getPort(),
                 info.pathMtu(),
                 info.readDepth())
         + "map output files %s".formatted(modes.values().stream().distinct().toList());

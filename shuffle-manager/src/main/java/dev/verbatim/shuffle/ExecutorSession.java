@@ -65,7 +65,8 @@ final class ExecutorSession implements AutoCloseable {
           new DriverLink(
               RpcUtils.makeDriverRef(RegistryEndpoint.NAME, spark, env.rpcEnv()),
               env.executorId(),
-              conf.get(RdmaConf.REGISTRY_TIMEOUT));
+              // An answer may be held back on purpose; only what comes on top is a fault.
+              conf.get(RdmaConf.REGISTRY_HOLD).plus(conf.get(RdmaConf.REGISTRY_TIMEOUT)));
       session.connect(conf, env, driver);
     } catch (RuntimeException | IOException e) {
       session.refuse(FallbackReason.REGISTRY_UNREACHABLE, e.toString());

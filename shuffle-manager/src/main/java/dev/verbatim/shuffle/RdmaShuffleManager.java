@@ -113,7 +113,11 @@ public final class RdmaShuffleManager extends SortShuffleManager {
       return stock;
     }
     return new RegisteringShuffleWriter<>(
-        stock, executor.active().get().registrar(), shuffleId, () -> files(shuffleId, mapId));
+        stock,
+        executor.active().get().registrar(),
+        executor.counters(),
+        shuffleId,
+        () -> files(shuffleId, mapId));
   }
 
   private MapOutputFiles files(int shuffleId, long mapId) {

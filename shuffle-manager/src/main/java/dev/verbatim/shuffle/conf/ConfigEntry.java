@@ -197,12 +197,17 @@ public final class ConfigEntry<T> {
     return doc;
   }
 
+  /** The one message says all: Spark wraps it, and users see the innermost. */
   T parse(String key, String text) {
+    String problem;
     try {
       return parser.apply(text.trim());
+    } catch (NumberFormatException e) {
+      problem = "not a number";
     } catch (IllegalArgumentException | ArithmeticException e) {
-      throw new IllegalArgumentException(
-          key + " = '" + text + "' is not valid: type " + type + ", range " + range + ".", e);
+      problem = e.getMessage();
     }
+    throw new IllegalArgumentException(
+        key + " = '" + text + "' is not valid: " + problem + "; type " + type + ", range " + range);
   }
 }

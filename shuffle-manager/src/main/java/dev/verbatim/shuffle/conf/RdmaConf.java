@@ -169,8 +169,8 @@ public final class RdmaConf {
               "10s",
               "100ms",
               "5m",
-              "Longest wait for an answer of the driver's registry; after it blocks go over"
-                  + " TCP."));
+              "Longest wait for an answer of the driver's registry, beyond `registry.hold`; after it"
+                  + " blocks go over TCP."));
   public static final ConfigEntry<Duration> REGISTRY_HOLD =
       add(
           ConfigEntry.time(

@@ -16,7 +16,8 @@ import java.util.Map;
  * @param outputsDeclined map outputs that were left to TCP
  * @param registeredBytes bytes registered for map outputs now
  * @param regions memory regions of map outputs now
- * @param registerNanos time spent in registering, nanoseconds
+ * @param registerNanos time spent in registering, off the tasks' threads, nanoseconds
+ * @param handOverNanos time that map tasks spent in having it done, nanoseconds
  * @param fallbacks blocks that were left to TCP, by reason
  */
 public record CounterSnapshot(
@@ -29,9 +30,10 @@ public record CounterSnapshot(
     long registeredBytes,
     long regions,
     long registerNanos,
+    long handOverNanos,
     Map<FallbackReason, Long> fallbacks) {
   public static final CounterSnapshot ZERO =
-      new CounterSnapshot(0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of());
+      new CounterSnapshot(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of());
 
   public CounterSnapshot {
     Map<FallbackReason, Long> copy = new EnumMap<>(FallbackReason.class);
@@ -53,6 +55,7 @@ public record CounterSnapshot(
         registeredBytes + other.registeredBytes,
         regions + other.regions,
         registerNanos + other.registerNanos,
+        handOverNanos + other.handOverNanos,
         sum);
   }
 }

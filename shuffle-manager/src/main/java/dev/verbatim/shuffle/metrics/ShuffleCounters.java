@@ -16,6 +16,7 @@ public final class ShuffleCounters {
   private final LongAdder registeredBytes = new LongAdder();
   private final LongAdder regions = new LongAdder();
   private final LongAdder registerNanos = new LongAdder();
+  private final LongAdder handOverNanos = new LongAdder();
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
 
   public ShuffleCounters() {
@@ -58,6 +59,11 @@ public final class ShuffleCounters {
     registerNanos.add(nanos);
   }
 
+  /** Counts time that a map task spent in handing its output over. */
+  public void handedOver(long nanos) {
+    handOverNanos.add(nanos);
+  }
+
   public void outputDeclined() {
     outputsDeclined.increment();
   }
@@ -86,6 +92,7 @@ public final class ShuffleCounters {
         registeredBytes.sum(),
         regions.sum(),
         registerNanos.sum(),
+        handOverNanos.sum(),
         counts);
   }
 }

@@ -69,13 +69,18 @@ public record ShuffleReport(CounterSnapshot total, Map<String, ExecutorReport> e
   }
 
   private static String counts(CounterSnapshot c) {
-    return "by RDMA %d blocks, %d bytes; by TCP %d blocks, %d bytes; map outputs registered %d,"
+    return "by RDMA %d blocks, %d bytes; by TCP %d blocks, %d bytes; map outputs registered %d"
             .formatted(
                 c.blocksByRdma(),
                 c.bytesByRdma(),
                 c.blocksByTcp(),
                 c.bytesByTcp(),
                 c.outputsRegistered())
-        + " declined %d; fallbacks %s".formatted(c.outputsDeclined(), c.fallbacks());
+        + " in %d ms (%d ms of the tasks' time), declined %d; fallbacks %s"
+            .formatted(
+                c.registerNanos() / 1_000_000,
+                c.handOverNanos() / 1_000_000,
+                c.outputsDeclined(),
+                c.fallbacks());
   }
 }

@@ -106,6 +106,7 @@ final class MessageSerializers {
       output.writeVarLong(counters.registeredBytes(), true);
       output.writeVarLong(counters.regions(), true);
       output.writeVarLong(counters.registerNanos(), true);
+      output.writeVarLong(counters.handOverNanos(), true);
       output.writeVarInt(counters.fallbacks().size(), true);
       counters
           .fallbacks()
@@ -119,7 +120,7 @@ final class MessageSerializers {
     @Override
     public Report read(Kryo kryo, Input input, Class<Report> type) {
       String executorId = Wire.readText(input);
-      long[] values = new long[9];
+      long[] values = new long[10];
       for (int i = 0; i < values.length; i++) {
         values[i] = input.readVarLong(true);
       }
@@ -131,7 +132,7 @@ final class MessageSerializers {
           executorId,
           new CounterSnapshot(
               values[0], values[1], values[2], values[3], values[4], values[5], values[6],
-              values[7], values[8], fallbacks));
+              values[7], values[8], values[9], fallbacks));
     }
   }
 

@@ -15,7 +15,6 @@ import dev.verbatim.transport.RegistrationException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -115,18 +114,17 @@ public final class OutputRegistrar implements AutoCloseable {
   /** Null for a map output without data: none of its blocks is ever asked for. */
   private MapOutputLocation locate(OutputArena arena, MapOutputFiles files)
       throws DeclinedException, RegistrationException, IOException {
-    if (!Files.exists(files.data())) {
-      return null;
+    try (FileChannel index = FileChannel.open(files.index(), StandardOpenOption.READ)) {
+      long length = lastOffset(index);
+      return length == 0 ? null : locate(arena, files, index, length);
     }
-    try (FileChannel data = FileChannel.open(files.data(), StandardOpenOption.READ);
-        FileChannel index = FileChannel.open(files.index(), StandardOpenOption.READ)) {
-      long length = data.size();
-      if (length == 0) {
-        return null;
-      }
-      long indexLength = index.size();
-      if (indexLength < 16 || lastOffset(index, indexLength) != length) {
-        throw new IOException("index and data of " + files + " do not match");
+  }
+
+  private Registered locate(OutputArena arena, MapOutputFiles files, FileChannel index, long length)
+      throws DeclinedException, RegistrationException, IOException {
+    try (FileChannel data = FileChannel.open(files.data(), StandardOpenOption.READ)) {
+      if (data.size() != length) {
+        throw new IOException(files + " has " + data.size() + " bytes, its index says " + length);
       }
       List<RemoteAddress> regions;
       long regionLength = length;
@@ -138,7 +136,7 @@ public final class OutputRegistrar implements AutoCloseable {
         regionLength = mapped.getFirst().length();
         regions = mapped.stream().map(OutputRegistrar::address).toList();
       }
-      RemoteAddress offsets = arena.copy(index, indexLength);
+      RemoteAddress offsets = arena.copy(index, index.size());
       return new Registered(files.mapId(), executorId, regions, regionLength, length, offsets);
     }
   }
@@ -147,7 +145,11 @@ public final class OutputRegistrar implements AutoCloseable {
     return new RemoteAddress(region.iova(), region.rkey());
   }
 
-  private static long lastOffset(FileChannel index, long length) throws IOException {
+  private static long lastOffset(FileChannel index) throws IOException {
+    long length = index.size();
+    if (length < 2 * Long.BYTES) {
+      throw new IOException("index file of " + length + " bytes");
+    }
     ByteBuffer last = ByteBuffer.allocate(Long.BYTES);
     while (last.hasRemaining()) {
       if (index.read(last, length - Long.BYTES + last.position()) < 0) {

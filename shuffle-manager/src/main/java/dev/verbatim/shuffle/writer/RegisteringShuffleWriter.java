@@ -1,5 +1,6 @@
 package dev.verbatim.shuffle.writer;
 
+import dev.verbatim.shuffle.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.util.function.Supplier;
 import org.apache.spark.scheduler.MapStatus;
@@ -21,6 +22,7 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
 
   private final ShuffleWriter<K, V> stock;
   private final OutputRegistrar registrar;
+  private final ShuffleCounters counters;
   private final OutputArena arena;
   private final Supplier<MapOutputFiles> files;
 
@@ -30,10 +32,12 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   public RegisteringShuffleWriter(
       ShuffleWriter<K, V> stock,
       OutputRegistrar registrar,
+      ShuffleCounters counters,
       int shuffleId,
       Supplier<MapOutputFiles> files) {
     this.stock = stock;
     this.registrar = registrar;
+    this.counters = counters;
     this.arena = registrar.arena(shuffleId);
     this.files = files;
   }
@@ -47,10 +51,13 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   public Option<MapStatus> stop(boolean success) {
     Option<MapStatus> status = stock.stop(success);
     if (success && status.isDefined()) {
+      long start = System.nanoTime();
       try {
         registrar.submit(arena, files.get());
       } catch (RuntimeException e) {
         LOG.warn("A map output stays on TCP", e);
+      } finally {
+        counters.handedOver(System.nanoTime() - start);
       }
     }
     return status;

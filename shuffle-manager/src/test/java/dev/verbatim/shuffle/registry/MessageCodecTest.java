@@ -58,7 +58,7 @@ class MessageCodecTest {
         new Report(
             "1",
             new CounterSnapshot(
-                1, 2, 3, 4, 5, 6, Long.MAX_VALUE, 8, 9, Map.of(FallbackReason.MEMLOCK, 10L))),
+                1, 2, 3, 4, 5, 6, Long.MAX_VALUE, 8, 9, 10, Map.of(FallbackReason.MEMLOCK, 10L))),
         new Sync(7, -5, 8192),
         new Table(
             3,

@@ -222,6 +222,16 @@ class OutputRegistrarTest {
   }
 
   @Test
+  void shouldDeclineWhenTheDataIsNotInALocalFile() throws Exception {
+    MapOutputFiles files = files(10, random(100), 0, 100);
+    Files.delete(files.data());
+
+    submit(registrar(), files);
+
+    assertEquals(FallbackReason.FILE_UNREADABLE, declined());
+  }
+
+  @Test
   void shouldDeclineWhenTheQueueIsFull() throws Exception {
     threads.full = true;
 
