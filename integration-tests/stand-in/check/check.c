@@ -249,7 +249,7 @@ static void serve(char mode, int commands, int answers)
 	EQUAL(rdma_listen(listener.id, 16), 0);
 	uint16_t port = ntohs(rdma_get_src_port(listener.id));
 	EQUAL(write(answers, &port, sizeof port), sizeof port);
-	struct rdma_cm_event *event = next_event(listener.events, 10000);
+	struct rdma_cm_event *event = next_event(listener.events, 50000);
 	if (event) {
 		EQUAL(event->event, RDMA_CM_EVENT_CONNECT_REQUEST);
 		EQUAL(event->param.conn.private_data_len, 56);
