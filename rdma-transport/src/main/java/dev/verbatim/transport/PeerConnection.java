@@ -114,17 +114,17 @@ public final class PeerConnection {
   void completed(int key, int sequence, int status, int vendorError, List<ReadBatch> ended) {
     synchronized (lock) {
       SendQueue queue = queue(key);
-      if (queue == null || queue.hasFailed() || !queue.isPosted(sequence)) {
+      if (queue == null || !queue.isPosted(sequence)) {
+        return;
+      }
+      if (queue.hasFailed()) {
+        owner.counters().readFailed(WcStatus.of(status).name());
         return;
       }
       boolean success = status == WcStatus.SUCCESS.number();
       // In order: whatever was posted before the first one that failed has ended well, and nothing
       // after it.
       int last = success ? sequence : sequence - 1;
-      if (queue.isBroken()) {
-        owner.counters().readFailed(WcStatus.of(status).name());
-        return;
-      }
       while (queue.isPosted(last)) {
         ReadBatch batch = queue.popSucceeded(owner.counters());
         if (batch != null) {

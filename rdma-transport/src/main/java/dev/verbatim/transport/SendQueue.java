@@ -41,7 +41,6 @@ final class SendQueue {
   private int nextSequence;
   private int oldestSequence;
   private int unsignalled;
-  private boolean broken;
   private boolean failed;
 
   /**
@@ -129,22 +128,13 @@ final class SendQueue {
     return sequence - oldestSequence >= 0 && sequence - nextSequence < 0;
   }
 
-  /** The first error says that all before it ended well; later ones must not say so of it. */
+  /** A work request has failed: the queue pair is in the error state, all later ones fail too. */
   void setFailed() {
     failed = true;
   }
 
   boolean hasFailed() {
     return failed;
-  }
-
-  /** A work request has failed: the queue pair is in the error state, all later ones fail too. */
-  void breakDown() {
-    broken = true;
-  }
-
-  boolean isBroken() {
-    return broken;
   }
 
   /** The batch of a posted work request. */

@@ -67,7 +67,9 @@ class InstallTest {
 
     assertEquals(0, result.exitCode(), () -> String.join("\n", result.output()));
     assertEquals(TinyJob.expectedGroups(), result.line("GROUPS"));
-    assertTrue(Long.parseLong(result.line("RDMA")) > 0, "blocks must come by READ");
+    assertTrue(
+        Long.parseLong(result.line("RDMA")) > 0,
+        () -> "blocks must come by READ:\n" + String.join("\n", result.output()));
     assertEquals("0", result.line("TCP"));
     assertEquals("[]", result.line("THREADS"), "threads that outlive SparkContext.stop()");
     assertTrue(

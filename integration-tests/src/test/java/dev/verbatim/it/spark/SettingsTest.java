@@ -34,7 +34,7 @@ class SettingsTest {
     TestCluster.Builder application = application("out-of-range").set(PREFIX + "readDepth", 999);
 
     Throwable error = assertThrows(Throwable.class, () -> application.start().close());
-    String message = rootMessage(error);
+    String message = messages(error);
     assertTrue(message.contains(PREFIX + "readDepth"), message);
     assertTrue(message.contains("999"), message);
     assertTrue(message.contains("255"), message);
@@ -119,11 +119,11 @@ class SettingsTest {
     assertTrue(traffic.fallbacks().containsKey(reason), traffic::toString);
   }
 
-  private static String rootMessage(Throwable error) {
-    Throwable root = error;
-    while (root.getCause() != null) {
-      root = root.getCause();
+  private static String messages(Throwable error) {
+    StringBuilder all = new StringBuilder();
+    for (Throwable each = error; each != null; each = each.getCause()) {
+      all.append(each).append('\n');
     }
-    return String.valueOf(root.getMessage());
+    return all.toString();
   }
 }

@@ -30,12 +30,9 @@ class StandInFallbackTest extends ApplicationTests {
   private final StandIn standIn;
 
   StandInFallbackTest() {
-    this(new StandIn());
-  }
-
-  private StandInFallbackTest(StandIn standIn) {
-    super(standIn);
-    this.standIn = standIn;
+    StandIn device = new StandIn();
+    super(device);
+    standIn = device;
   }
 
   @Override
