@@ -55,6 +55,11 @@ class Outcome implements ReadListener {
     return seen;
   }
 
+  /** Null while the batch has not failed. */
+  ReadFailure failure() {
+    return failure;
+  }
+
   boolean hasEnded() {
     return ended.getCount() == 0;
   }

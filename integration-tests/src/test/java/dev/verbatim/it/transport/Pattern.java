@@ -11,29 +11,32 @@ import java.nio.file.Path;
 
 /** Bytes that tell their own position, so that a READ of a wrong place cannot pass for right. */
 final class Pattern {
+  /** Longest pattern that the tests use; made once, since an emulated guest takes its time. */
+  static final int MOST = 5 << 20;
+
+  private static final MemorySegment BYTES = MemorySegment.ofArray(make());
+
   private Pattern() {}
 
-  static byte at(long position) {
-    long mixed = (position + 1) * 0x9E37_79B9_7F4A_7C15L;
-    return (byte) (mixed >>> 56);
+  private static byte[] make() {
+    byte[] bytes = new byte[MOST];
+    long state = 0x9E37_79B9_7F4A_7C15L;
+    for (int i = 0; i < MOST; i++) {
+      state ^= state << 13;
+      state ^= state >>> 7;
+      state ^= state << 17;
+      bytes[i] = (byte) state;
+    }
+    return bytes;
   }
 
   static void fill(MemorySegment memory) {
-    for (long i = 0; i < memory.byteSize(); i++) {
-      memory.set(ValueLayout.JAVA_BYTE, i, at(i));
-    }
+    MemorySegment.copy(BYTES, 0, memory, 0, memory.byteSize());
   }
 
   static void write(Path file, long length) throws IOException {
-    byte[] chunk = new byte[1 << 16];
     try (OutputStream out = Files.newOutputStream(file)) {
-      for (long position = 0; position < length; position += chunk.length) {
-        int count = (int) Math.min(chunk.length, length - position);
-        for (int i = 0; i < count; i++) {
-          chunk[i] = at(position + i);
-        }
-        out.write(chunk, 0, count);
-      }
+      out.write(BYTES.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE));
     }
   }
 
@@ -41,10 +44,7 @@ final class Pattern {
    * @param from position in the pattern of the first byte
    */
   static void assertEqualTo(MemorySegment memory, long from) {
-    for (long i = 0; i < memory.byteSize(); i++) {
-      if (memory.get(ValueLayout.JAVA_BYTE, i) != at(from + i)) {
-        assertEquals(at(from + i), memory.get(ValueLayout.JAVA_BYTE, i), "byte " + i);
-      }
-    }
+    long mismatch = memory.mismatch(BYTES.asSlice(from, memory.byteSize()));
+    assertEquals(-1, mismatch, () -> "first wrong byte of " + memory.byteSize());
   }
 }
