@@ -32,7 +32,8 @@ final class DriverSession implements AutoCloseable {
   }
 
   /** Hears of lost executors from the first shuffle on: before, the context is not complete. */
-  void listen(SparkContext context) {
+  void addShuffle(int shuffleId, SparkContext context) {
+    registry.addShuffle(shuffleId);
     if (listening.compareAndSet(false, true)) {
       context.addSparkListener(
           new SparkListener() {

@@ -99,7 +99,7 @@ public final class RdmaShuffleManager extends SortShuffleManager {
   @Override
   public <K, V, C> ShuffleHandle registerShuffle(
       int shuffleId, ShuffleDependency<K, V, C> dependency) {
-    driver.ifPresent(session -> session.listen(dependency.rdd().context()));
+    driver.ifPresent(session -> session.addShuffle(shuffleId, dependency.rdd().context()));
     return super.registerShuffle(shuffleId, dependency);
   }
 

@@ -63,7 +63,7 @@ final class RdmaFetch {
               () -> {
                 try {
                   action.run();
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                   LOG.warn("A fetch from executor {} failed", tcp.executorId(), e);
                   fallbackAll(FallbackReason.READ_FAILED, e.toString());
                 }

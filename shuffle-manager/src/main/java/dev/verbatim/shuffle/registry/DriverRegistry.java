@@ -72,8 +72,9 @@ public final class DriverRegistry {
     synchronized (this) {
       Set<Integer> touched = new HashSet<>();
       for (Publish.Entry entry : message.entries()) {
-        if (peers.containsKey(entry.output().executorId())) {
-          table(entry.shuffleId()).add(entry.output());
+        ShuffleTable table = tables.get(entry.shuffleId());
+        if (table != null && peers.containsKey(entry.output().executorId())) {
+          table.add(entry.output());
           touched.add(entry.shuffleId());
         }
       }
@@ -87,7 +88,10 @@ public final class DriverRegistry {
   }
 
   synchronized Table sync(Sync message) {
-    ShuffleTable table = table(message.shuffleId());
+    ShuffleTable table = tables.get(message.shuffleId());
+    if (table == null) {
+      return new Table(0, 0, false, List.of(), List.of());
+    }
     int from = message.epoch() == table.epoch() ? message.position() : 0;
     ShuffleTable.Chunk chunk = table.from(from);
     Set<String> executors = new LinkedHashSet<>();
@@ -102,7 +106,9 @@ public final class DriverRegistry {
     synchronized (this) {
       Waiter waiter = new Waiter(message, reply);
       boolean worthWaiting =
-          peers.get(message.executorId()) instanceof PeerState.On && !hold.isZero();
+          tables.containsKey(message.shuffleId())
+              && peers.get(message.executorId()) instanceof PeerState.On
+              && !hold.isZero();
       if (worthWaiting && !complete(message)) {
         waiters.computeIfAbsent(message.shuffleId(), key -> new ArrayList<>()).add(waiter);
         waiter.deadline =
@@ -123,6 +129,11 @@ public final class DriverRegistry {
       List.copyOf(waiters.keySet()).forEach(shuffleId -> collectReady(shuffleId, answers));
     }
     answers.forEach(Runnable::run);
+  }
+
+  /** Records of other shuffles are ignored: they come too late, and nobody would remove them. */
+  public synchronized void addShuffle(int shuffleId) {
+    tables.putIfAbsent(shuffleId, new ShuffleTable(random.nextInt()));
   }
 
   public void removeShuffle(int shuffleId) {
@@ -150,10 +161,6 @@ public final class DriverRegistry {
   /** Records held, for tests and user interfaces. */
   public synchronized int records() {
     return tables.values().stream().mapToInt(ShuffleTable::size).sum();
-  }
-
-  private ShuffleTable table(int shuffleId) {
-    return tables.computeIfAbsent(shuffleId, key -> new ShuffleTable(random.nextInt()));
   }
 
   private boolean complete(Await question) {

@@ -39,6 +39,8 @@ class DriverRegistryTest {
 
   @BeforeEach
   void announce() {
+    registry.addShuffle(5);
+    registry.addShuffle(6);
     registry.announce(new Announce("1", new InetSocketAddress("10.0.0.1", 7), "RDMA on: rxe0"));
     registry.announce(new Announce("2", null, "RDMA off: NO_DEVICE"));
   }
@@ -91,6 +93,7 @@ class DriverRegistryTest {
   void shouldReplyWithWhatThereIsWhenTheHoldTimeIsOver() throws Exception {
     DriverRegistry hasty = new DriverRegistry(Duration.ofMillis(50), timer);
     hasty.announce(new Announce("1", new InetSocketAddress("10.0.0.1", 7), ""));
+    hasty.addShuffle(5);
     hasty.publish(new Publish(List.of(new Publish.Entry(5, output("1", 10)))));
     java.util.concurrent.CompletableFuture<Table> answer =
         new java.util.concurrent.CompletableFuture<>();
@@ -142,6 +145,11 @@ class DriverRegistryTest {
 
     assertEquals(1, answers.size());
     assertEquals(0, registry.records());
+    publish(5, "1", 12);
+    assertEquals(0, registry.records(), "a late record of a removed shuffle is dropped");
+    registry.await(new Await(5, "1", new long[] {12}), answers::add);
+    assertEquals(2, answers.size(), "nothing is held for a removed shuffle");
+    assertEquals(List.of(), registry.sync(new Sync(5, 0, 0)).outputs());
   }
 
   @Test
@@ -168,6 +176,7 @@ class DriverRegistryTest {
     publish(5, "1", 10, 11);
     Table first = registry.sync(new Sync(5, 0, 0));
     registry.removeShuffle(5);
+    registry.addShuffle(5);
     publish(5, "1", 20);
 
     Table second = registry.sync(new Sync(5, first.epoch(), first.position()));
