@@ -73,7 +73,9 @@ public final class PeerConnection {
         batch.deadlineNanos = now + owner.readTimeoutNanos();
         append(batch);
         stripe(batch);
-        postAll();
+        for (SendQueue queue : queues) {
+          post(queue, batch);
+        }
       }
     }
     if (down != null) {
@@ -92,17 +94,18 @@ public final class PeerConnection {
     }
   }
 
-  private void postAll() {
-    for (SendQueue queue : queues) {
-      post(queue);
-    }
-  }
-
-  private void post(SendQueue queue) {
+  /**
+   * @param batch the one that is being posted, or null when the rest of earlier ones is
+   */
+  private void post(SendQueue queue, ReadBatch batch) {
     try {
       queue.post();
     } catch (VerbsException e) {
-      failLocked(new ReadFailure(ReadFailure.Kind.OTHER, e.getMessage()));
+      ReadFailure failure = new ReadFailure(ReadFailure.Kind.OTHER, e.getMessage());
+      if (batch != null) {
+        batch.failure = failure;
+      }
+      failLocked(failure);
     }
   }
 
@@ -136,7 +139,7 @@ public final class PeerConnection {
         queue.setFailed();
         failed(queue.batch(sequence), status, vendorError);
       } else if (open) {
-        post(queue);
+        post(queue, null);
       }
     }
   }
