@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 
 /** What happens between two transports when something goes wrong. */
 @Tag("device")
+@Tag("guest")
 class FaultDeviceTest {
   private static final int REGION = 1 << 20;
 

@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** READs between two transports of this process, through the device. */
 @Tag("device")
+@Tag("guest")
 class ReadDeviceTest {
   private static final long REGION = 4 << 20;
   private static final long SPLIT = 256 << 10;
