@@ -192,7 +192,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 		.fw_ver = "1.0.0-standin",
 		.node_guid = htobe64(GUID),
 		.sys_image_guid = htobe64(GUID),
-		.max_mr_size = UINT64_MAX,
+		.max_mr_size = limits->max_mr_size,
 		.page_size_cap = 0xfffff000,
 		.vendor_id = 0xffffff,
 		.max_qp = limits->max_qp,

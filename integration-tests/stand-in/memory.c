@@ -106,6 +106,8 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 
 	if (standin_device_dead())
 		return errno = EIO, NULL;
+	if (length > standin_limits()->max_mr_size)
+		return errno = EINVAL, NULL;
 	if ((errno = standin_fault_errno(STANDIN_REG_MR, &match)))
 		return NULL;
 	if (!length || iova + length < iova ||

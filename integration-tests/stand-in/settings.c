@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static struct standin_limits limits = {
+	.max_mr_size = UINT64_MAX,
 	.max_msg_sz = 1u << 30,
 	.max_mr = STANDIN_MAX_MR - 1,
 	.max_qp = STANDIN_MAX_QP - 1,
@@ -56,6 +57,10 @@ static void read_limit(char *word)
 	};
 	if (*end || end == equals + 1)
 		die("VERBATIM_STANDIN_LIMITS needs a number", equals + 1);
+	if (!strcmp(word, "max_mr_size") && value > 0) {
+		limits.max_mr_size = value;
+		return;
+	}
 	if (!strcmp(word, "max_msg_sz") && value > 0 && value <= 1ul << 31) {
 		limits.max_msg_sz = (uint32_t)value;
 		return;

@@ -107,6 +107,7 @@ struct standin_node *standin_queue_remove(struct standin_queue *queue,
 /* ---- Settings ---- */
 
 struct standin_limits {
+	uint64_t max_mr_size;
 	uint32_t max_msg_sz;
 	int max_mr;
 	int max_qp;
