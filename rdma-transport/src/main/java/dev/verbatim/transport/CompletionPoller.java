@@ -47,6 +47,7 @@ final class CompletionPoller implements Runnable {
   private final AtomicBoolean failureLogged = new AtomicBoolean();
   private volatile boolean blocking;
   private volatile boolean stopped;
+  private volatile boolean over;
   private long spinNanos;
   private long nextDeadlineRoundNanos = System.nanoTime();
 
@@ -78,10 +79,23 @@ final class CompletionPoller implements Runnable {
     Pollfd.EVENTS.set(pollFds, 1, (short) PosixConstants.POLLIN);
   }
 
-  /** Runs a task on the poller's thread, after the completions that are there by then. */
+  /**
+   * Runs a task on the poller's thread, after the completions that are there by then; or on the
+   * caller's, when the poller has ended.
+   */
   void execute(Runnable task) {
     tasks.add(task);
-    wake();
+    if (over) {
+      runTasks();
+    } else {
+      wake();
+    }
+  }
+
+  private void runTasks() {
+    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+      task.run();
+    }
   }
 
   /** Lets {@link #run} return after the tasks that were given. */
@@ -107,6 +121,8 @@ final class CompletionPoller implements Runnable {
         boolean last = stopped;
         if (doWork() == 0) {
           if (last && tasks.isEmpty()) {
+            over = true;
+            runTasks(); // those that came since
             return;
           }
           idle();

@@ -4,8 +4,10 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +39,10 @@ final class Connector implements ConnectAttempt.Owner {
 
   private final Object lock = new Object();
   private final Map<String, Peer> peers = new HashMap<>();
+
+  /** All that are not torn down yet, those whose peer has a successor already too. */
+  private final Set<PeerConnection> connections = new HashSet<>();
+
   private boolean closed;
 
   Connector(
@@ -74,9 +80,8 @@ final class Connector implements ConnectAttempt.Owner {
         throw new IllegalStateException("the transport is closed");
       }
       Peer peer = peers.get(address.name());
-      if (peer != null && peer.connection != null && peer.connection.isOpen()) {
+      if (peer != null && peer.connection != null && peer.connection.touch()) {
         if (peer.connection.peer().equals(address)) {
-          peer.connection.touch();
           return CompletableFuture.completedFuture(peer.connection);
         }
         stale = peer.connection;
@@ -104,7 +109,7 @@ final class Connector implements ConnectAttempt.Owner {
     long wait = backoff.remainingNanos(address.name(), now);
     return wait == 0
         ? null
-        : "no connection to %s: the last attempt failed, next one in %d ms"
+        : "no connection to %s: it failed to answer, next attempt in %d ms"
             .formatted(address, wait / 1_000_000 + 1);
   }
 
@@ -131,15 +136,18 @@ final class Connector implements ConnectAttempt.Owner {
   /** Fails all connections and attempts; on the event thread. */
   void failAll(ReadFailure.Kind kind, String why) {
     List<Peer> all;
+    List<PeerConnection> open;
     synchronized (lock) {
       all = new ArrayList<>(peers.values());
+      open = new ArrayList<>(connections);
     }
     for (Peer peer : all) {
       if (peer.attempt != null) {
         peer.attempt.fail(why, null);
-      } else {
-        giveUp(peer, kind, why);
       }
+    }
+    for (PeerConnection connection : open) {
+      connection.fail(new ReadFailure(kind, why));
     }
   }
 
@@ -190,6 +198,7 @@ final class Connector implements ConnectAttempt.Owner {
     counters.connectsInitiated.increment();
     backoff.succeeded(attempt.peer().name());
     synchronized (lock) {
+      connections.add(connection);
       if (peers.get(attempt.peer().name()) instanceof Peer now && now.attempt == attempt) {
         peers.put(attempt.peer().name(), new Peer(connection, null));
       }
@@ -218,8 +227,12 @@ final class Connector implements ConnectAttempt.Owner {
   }
 
   private void tearDownNow(PeerConnection connection) {
+    String name = connection.peer().name();
+    if (isSilence(connection.cause().kind()) && monitor.isActive()) {
+      backoff.failed(name, System.nanoTime());
+    }
     synchronized (lock) {
-      String name = connection.peer().name();
+      connections.remove(connection);
       if (peers.get(name) instanceof Peer now && now.connection == connection) {
         peers.remove(name);
       }
@@ -242,6 +255,11 @@ final class Connector implements ConnectAttempt.Owner {
       endpoint.destroy();
     }
     LOG.debug("The connection to {} is closed", connection.peer());
+  }
+
+  /** A peer that does not answer now will hardly answer a new connection's READs. */
+  private static boolean isSilence(ReadFailure.Kind kind) {
+    return kind == ReadFailure.Kind.PEER_UNREACHABLE || kind == ReadFailure.Kind.DEADLINE;
   }
 
   @Override

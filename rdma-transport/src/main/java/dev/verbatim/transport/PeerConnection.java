@@ -98,6 +98,9 @@ public final class PeerConnection {
    * @param batch the one that is being posted, or null when the rest of earlier ones is
    */
   private void post(SendQueue queue, ReadBatch batch) {
+    if (cause != null) {
+      return; // the queue pairs may be destroyed at any moment
+    }
     try {
       queue.post();
     } catch (VerbsException e) {
@@ -120,11 +123,13 @@ public final class PeerConnection {
       if (queue == null || !queue.isPosted(sequence)) {
         return;
       }
+      boolean success = status == WcStatus.SUCCESS.number();
       if (queue.hasFailed()) {
-        owner.counters().readFailed(WcStatus.of(status).name());
+        if (!success) {
+          owner.counters().readFailed(WcStatus.of(status).name());
+        }
         return;
       }
-      boolean success = status == WcStatus.SUCCESS.number();
       // In order: whatever was posted before the first one that failed has ended well, and nothing
       // after it.
       int last = success ? sequence : sequence - 1;
@@ -138,7 +143,7 @@ public final class PeerConnection {
       if (!success) {
         queue.setFailed();
         failed(queue.batch(sequence), status, vendorError);
-      } else if (open) {
+      } else {
         post(queue, null);
       }
     }
@@ -235,10 +240,18 @@ public final class PeerConnection {
     }
   }
 
-  /** Somebody is about to READ: not the moment to be found idle. */
-  void touch() {
+  /** Somebody is about to READ: not the moment to be found idle. False when it is too late. */
+  boolean touch() {
     synchronized (lock) {
       lastUsedNanos = System.nanoTime();
+      return cause == null;
+    }
+  }
+
+  /** Why the connection ended, null while it has not. */
+  ReadFailure cause() {
+    synchronized (lock) {
+      return cause;
     }
   }
 

@@ -126,7 +126,7 @@ final class PortMonitor {
     }
   }
 
-  private void down(String why) {
+  void down(String why) {
     if (active) {
       active = false;
       LOG.warn("RDMA port {} is down ({}): no READs until it is up", port.number(), why);

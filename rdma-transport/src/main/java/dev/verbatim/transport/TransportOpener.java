@@ -141,14 +141,14 @@ final class TransportOpener {
       parts.warmUp();
       return new OpenResult.Opened(new RdmaTransport(parts.start()));
     } catch (RegistrationException e) {
-      parts.close();
+      parts.closeAllButChannel();
       return Obstacles.ofRegistration(e);
     } catch (ListenException e) {
-      parts.close();
+      parts.closeAllButChannel();
       return Obstacles.ofBinding(e.reason(), selector.describe());
     } catch (VerbsException e) {
       if (parts != null) {
-        parts.close();
+        parts.closeAllButChannel();
       }
       return Obstacles.ofResources(e, memlock);
     }

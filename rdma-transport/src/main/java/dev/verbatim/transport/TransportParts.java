@@ -62,7 +62,11 @@ final class TransportParts implements PortMonitor.Actions {
         new Registrar(
             port.verbs(), port.pd(), choice.device().limits().maxMrSize(), memlock, counters);
     memory = new MemoryManager(new Mappings(port.posix()), registrar, config.hugePages());
-    pool = new BufferPool(memory::slab, config.slabBytes(), config.poolBytes());
+    pool =
+        new BufferPool(
+            memory::slab,
+            Math.min(config.slabBytes(), registrar.mostRegionBytes()),
+            config.poolBytes());
     table = new SendQueueTable(port.limits().maxConnections());
     monitor = new PortMonitor(port, counters, this, arena);
     endpoints = new CmEndpoints(port.rdmaCm(), this.channel, counters, monitor::mayTalk);
@@ -113,6 +117,10 @@ final class TransportParts implements PortMonitor.Actions {
     loop.watch(RdmaEventChannel.FD.get(channel), endpoints::drain);
     loop.watch(IbvContext.ASYNC_FD.get(port.eventContext()), monitor::drainPortEvents);
     loop.watch(IbvContext.ASYNC_FD.get(port.context()), monitor::drainQueueEvents);
+    // The port may have gone down before there was a context to be told by.
+    if (!devices.describePort(port.context(), port.number()).active()) {
+      loop.execute(() -> monitor.down("found so at start"));
+    }
     loop.every(connector::tick);
     loop.every(acceptor::tick);
     loopThread = startThread("verbatim-events-" + info.device(), loop);
@@ -202,6 +210,17 @@ final class TransportParts implements PortMonitor.Actions {
 
   /** Ends everything in reverse order; called once. */
   void close() {
+    if (closeAllButChannel()) {
+      port.rdmaCm().destroyEventChannel(channel);
+    }
+  }
+
+  /**
+   * The channel stays the caller's, who destroys it after this.
+   *
+   * @return whether nothing uses the channel any more
+   */
+  boolean closeAllButChannel() {
     if (connector != null) {
       connector.close();
     }
@@ -224,12 +243,11 @@ final class TransportParts implements PortMonitor.Actions {
     }
     if (!ended) {
       LOG.warn("A thread of the transport does not end; what it uses stays open");
-      return;
+      return false;
     }
     pool.close();
     registrar.close();
     port.close();
-    port.rdmaCm().destroyEventChannel(channel);
     if (loop != null) {
       loop.close();
     }
@@ -237,6 +255,7 @@ final class TransportParts implements PortMonitor.Actions {
       poller.close();
     }
     Mappings.release(arena);
+    return true;
   }
 
   private static boolean join(Thread thread) {
