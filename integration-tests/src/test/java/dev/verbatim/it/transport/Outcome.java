@@ -38,6 +38,12 @@ class Outcome implements ReadListener {
     assertEquals(1, ends.get(), "ends told");
   }
 
+  /** Waits for the end; null when the batch succeeded. */
+  ReadFailure awaitEnd() throws InterruptedException {
+    await();
+    return failure;
+  }
+
   void assertSucceeded() throws InterruptedException {
     await();
     assertNull(failure);

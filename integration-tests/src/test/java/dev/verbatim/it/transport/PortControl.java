@@ -58,7 +58,7 @@ final class PortControl {
 
     /** Replaces all rules. */
     static void set(String rules) throws IOException {
-      Path folder = Path.of(System.getenv("VERBATIM_STANDIN_DIR"));
+      Path folder = Files.createDirectories(Path.of(System.getenv("VERBATIM_STANDIN_DIR")));
       Path fresh = Files.writeString(folder.resolve("faults.new"), rules + "\n");
       Files.move(fresh, folder.resolve("faults"), StandardCopyOption.ATOMIC_MOVE);
     }

@@ -9,7 +9,11 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -17,6 +21,8 @@ import java.util.concurrent.TimeUnit;
  * be killed.
  */
 public final class RegionServer {
+  private static final String END = "ALL SERVED";
+
   private RegionServer() {}
 
   /** What the server tells: how to READ from it. */
@@ -45,17 +51,31 @@ public final class RegionServer {
   }
 
   /**
-   * @param args the server's name, and the bytes to serve
+   * @param args the server's name, the bytes to serve, and a file that holds the pattern if not
+   *     anonymous memory is to be served
    */
   public static void main(String[] args) throws Exception {
-    try (RdmaTransport transport = Transports.open(Transports.config(args[0]));
-        MemoryRegion region = transport.allocate(Long.parseLong(args[1]))) {
-      Pattern.fill(region.segment());
-      System.out.println(serve(args[0], transport, region).line());
+    try (RdmaTransport transport = Transports.open(Transports.config(args[0]))) {
+      for (MemoryRegion region : regions(transport, args)) {
+        System.out.println(serve(args[0], transport, region).line());
+      }
+      System.out.println(END);
       while (System.in.read() >= 0) {
         // until the end of the input
       }
     }
+  }
+
+  private static List<MemoryRegion> regions(RdmaTransport transport, String[] args)
+      throws Exception {
+    long bytes = Long.parseLong(args[1]);
+    if (args.length > 2) {
+      Path file = Path.of(args[2]);
+      return transport.registerFile(file, bytes, transport.probe(file.getParent()));
+    }
+    MemoryRegion region = transport.allocate(bytes);
+    Pattern.fill(region.segment());
+    return List.of(region);
   }
 
   static Served serve(String name, RdmaTransport transport, MemoryRegion region) {
@@ -64,34 +84,56 @@ public final class RegionServer {
   }
 
   /** The process, seen from the test. */
-  record Child(Process process, Served served) implements AutoCloseable {
+  record Child(Process process, List<Served> regions) implements AutoCloseable {
 
     static Child start(String name, long bytes) throws Exception {
-      Process process =
-          new ProcessBuilder(
-                  List.of(
-                      ProcessHandle.current().info().command().orElseThrow(),
-                      "-XX:TieredStopAtLevel=1",
-                      "-XX:+UseSerialGC",
-                      "--enable-native-access=ALL-UNNAMED",
-                      "-cp",
-                      System.getProperty("java.class.path"),
-                      RegionServer.class.getName(),
-                      name,
-                      String.valueOf(bytes)))
-              .redirectError(ProcessBuilder.Redirect.INHERIT)
-              .start();
+      return start(List.of(name, String.valueOf(bytes)), Map.of());
+    }
+
+    /**
+     * @param environment added to this process's own
+     */
+    static Child startWithFile(String name, Path file, Map<String, String> environment)
+        throws Exception {
+      return start(List.of(name, String.valueOf(Files.size(file)), file.toString()), environment);
+    }
+
+    private static Child start(List<String> args, Map<String, String> environment)
+        throws Exception {
+      List<String> command =
+          new ArrayList<>(
+              List.of(
+                  ProcessHandle.current().info().command().orElseThrow(),
+                  "-XX:TieredStopAtLevel=1",
+                  "-XX:+UseSerialGC",
+                  "--enable-native-access=ALL-UNNAMED",
+                  "-cp",
+                  System.getProperty("java.class.path"),
+                  RegionServer.class.getName()));
+      command.addAll(args);
+      ProcessBuilder builder = new ProcessBuilder(command);
+      builder.environment().putAll(environment);
+      Process process = builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
       BufferedReader output =
           new BufferedReader(
               new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+      List<Served> regions = new ArrayList<>();
       String line = output.readLine();
-      while (line != null && !line.startsWith("SERVING ")) {
+      while (line != null && !line.equals(END)) {
+        if (line.startsWith("SERVING ")) {
+          regions.add(Served.parse(line));
+        }
         line = output.readLine();
       }
       if (line == null) {
         throw new IOException("the server ended with " + process.waitFor());
       }
-      return new Child(process, Served.parse(line));
+      return new Child(process, regions);
+    }
+
+    /** The first region. */
+    Served served() {
+      return regions.getFirst();
     }
 
     void kill() throws InterruptedException {

@@ -1,0 +1,117 @@
+package dev.verbatim.it.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.verbatim.it.transport.PortControl.StandInFaults;
+import dev.verbatim.transport.MemoryRegion;
+import dev.verbatim.transport.PeerConnection;
+import dev.verbatim.transport.RdmaTransport;
+import dev.verbatim.transport.ReadBatch;
+import dev.verbatim.transport.ReadBuffer;
+import dev.verbatim.transport.TransportConfig;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+
+/** Tests on a device; after each, nothing may be left: at the device, as counted, as threads. */
+@Tag("device")
+@Tag("guest")
+abstract class DeviceTest {
+  private final List<RdmaTransport> opened = new ArrayList<>();
+  private final List<RegionServer.Child> processes = new ArrayList<>();
+
+  @BeforeEach
+  void healDevice() throws Exception {
+    if (StandInFaults.present()) {
+      StandInFaults.set("");
+    }
+  }
+
+  @AfterEach
+  void closeAllAndLookForLeaks() throws Exception {
+    healDevice();
+    for (RegionServer.Child process : processes) {
+      process.kill();
+    }
+    opened.reversed().forEach(RdmaTransport::close);
+    opened.forEach(Transports::assertNothingLeft);
+    assertEquals(List.of(), transportThreads());
+    StandInCounters.assertNothingLeft();
+  }
+
+  private static List<String> transportThreads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .map(Thread::getName)
+        .filter(name -> name.startsWith("verbatim-"))
+        .toList();
+  }
+
+  /** Opens a transport that is closed after the test. */
+  RdmaTransport open(TransportConfig config) {
+    RdmaTransport transport = Transports.open(config);
+    opened.add(transport);
+    return transport;
+  }
+
+  RdmaTransport open(String name) {
+    return open(Transports.config(name));
+  }
+
+  /** Has another process killed after the test, if it runs by then. */
+  RegionServer.Child killedAfterwards(RegionServer.Child process) {
+    processes.add(process);
+    return process;
+  }
+
+  static MemoryRegion patternRegion(RdmaTransport server, long bytes) throws Exception {
+    MemoryRegion region = server.allocate(bytes);
+    Pattern.fill(region.segment());
+    return region;
+  }
+
+  /** Posts one READ; its outcome also gives the buffer back. */
+  static Outcome post(
+      RdmaTransport reader, PeerConnection connection, long iova, int rkey, long length) {
+    ReadBuffer buffer = reader.tryAcquire(length).orElseThrow();
+    Outcome outcome = new Outcome();
+    connection.read(new ReadBatch(outcome).add(iova, rkey, buffer, 0, length));
+    buffer.release();
+    return outcome;
+  }
+
+  static void assertReads(
+      RdmaTransport reader,
+      PeerConnection connection,
+      RegionServer.Served region,
+      long from,
+      long length)
+      throws Exception {
+    assertReads(reader, connection, region.iova(), region.rkey(), from, length);
+  }
+
+  static void assertReads(
+      RdmaTransport reader, PeerConnection connection, MemoryRegion region, long from, long length)
+      throws Exception {
+    assertReads(reader, connection, region.iova(), region.rkey(), from, length);
+  }
+
+  /**
+   * @param iova of the pattern's first byte
+   */
+  static void assertReads(
+      RdmaTransport reader, PeerConnection connection, long iova, int rkey, long from, long length)
+      throws Exception {
+    ReadBuffer buffer = reader.tryAcquire(length).orElseThrow();
+    try {
+      buffer.segment().fill((byte) 0);
+      Outcome outcome = new Outcome();
+      connection.read(new ReadBatch(outcome).add(iova + from, rkey, buffer, 0, length));
+      outcome.assertSucceeded();
+      Pattern.assertEqualTo(buffer.segment(), from);
+    } finally {
+      buffer.release();
+    }
+  }
+}
