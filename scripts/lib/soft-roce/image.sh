@@ -125,6 +125,8 @@ make_root() { # root
   printf 'hosts: files\n' >"$root/etc/nsswitch.conf"
   ln -sf gawk "$root/usr/bin/awk"
   ln -sf /proc/mounts "$root/etc/mtab"
+  # When built without root the files belong to somebody else, as whom mount would then run.
+  find "$root" -type f -perm /6000 -exec chmod ug-s {} +
   [ -e "$root/bin/sh" ] || ln -s dash "$root/bin/sh"
   folder=$(echo "$root"/lib/modules/*)
   kernel=${folder##*/}

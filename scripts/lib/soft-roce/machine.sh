@@ -58,6 +58,31 @@ probe_kvm() {
   rm -f "$console" "$console.qemu"
 }
 
+# Two emulated processors on two threads are faster while the host has time for both, and many times slower when it
+# has not: one then spins in wait of the other, which is not running. On one thread they take turns at once.
+choose_threads() {
+  threads=${SOFT_ROCE_THREADS:-}
+  case $threads in
+    single | multi) return ;;
+    '') ;;
+    *) die "SOFT_ROCE_THREADS must be single or multi, not '$threads'" ;;
+  esac
+  threads=multi
+  if [ -r /proc/pressure/cpu ]; then
+    local before after
+    before=$(waited_for_processor)
+    sleep 1
+    after=$(waited_for_processor)
+    # More than half of that second somebody waited.
+    if [ $((after - before)) -gt 500000 ]; then
+      threads=single
+    fi
+  fi
+}
+
+# Prints the microseconds in which any process of the host waited for a processor; empty where that is not counted.
+waited_for_processor() { sed -n 's/^some .*total=//p' /proc/pressure/cpu 2>/dev/null || true; }
+
 quote_path() { printf '%s\n' "${1//,/,,}"; }
 
 start_guest() { # number
@@ -79,7 +104,7 @@ start_guest() { # number
   if [ "$accelerator" = kvm ]; then
     arguments+=(-accel kvm)
   else
-    arguments+=(-accel tcg,thread=multi)
+    arguments+=(-accel "tcg,thread=$threads")
   fi
   for index in "${!share_paths[@]}"; do
     IFS=$'\t' read -r host mode <<<"${share_of[${share_paths[$index]}]}"

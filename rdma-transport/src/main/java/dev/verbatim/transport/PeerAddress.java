@@ -16,4 +16,9 @@ public record PeerAddress(String name, InetSocketAddress address) {
       throw new IllegalArgumentException("unresolved peer address " + address);
     }
   }
+
+  @Override
+  public String toString() {
+    return name + " at " + address;
+  }
 }

@@ -1,0 +1,189 @@
+package dev.verbatim.bench;
+
+import dev.verbatim.transport.MemoryRegion;
+import dev.verbatim.transport.OpenResult;
+import dev.verbatim.transport.PeerAddress;
+import dev.verbatim.transport.PeerConnection;
+import dev.verbatim.transport.RdmaTransport;
+import dev.verbatim.transport.ReadBatch;
+import dev.verbatim.transport.ReadBuffer;
+import dev.verbatim.transport.ReadFailure;
+import dev.verbatim.transport.ReadListener;
+import dev.verbatim.transport.TransportConfig;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Measures READs through the transport's public API, as ib_read_bw and ib_read_lat of perftest
+ * measure them through verbs.
+ *
+ * <pre>
+ * ReadLoop server ADDRESS PORT            serves memory until it is killed; PORT is for control
+ * ReadLoop bw ADDRESS PORT SIZE DEPTH N   N READs of SIZE bytes, DEPTH at a time: MB/s
+ * ReadLoop lat ADDRESS PORT SIZE 1 N      N READs one after the other: microseconds, median
+ * </pre>
+ *
+ * One number is printed. MB are 10^6 bytes.
+ */
+public final class ReadLoop {
+  private static final long SERVED = 4L << 20;
+  private static final byte[] TOKEN = {42};
+
+  private ReadLoop() {}
+
+  public static void main(String[] args) throws Exception {
+    InetAddress address = InetAddress.getByName(args[1]);
+    int port = Integer.parseInt(args[2]);
+    if (args[0].equals("server")) {
+      serve(address, port);
+      return;
+    }
+    int size = Integer.parseInt(args[3]);
+    int depth = Integer.parseInt(args[4]);
+    int count = Integer.parseInt(args[5]);
+    try (RdmaTransport transport = open("client", address)) {
+      Target target = askTarget(address, port);
+      PeerConnection connection = transport.connect(target.peer).get(30, TimeUnit.SECONDS);
+      Loop loop = new Loop(transport, connection, target, size, depth);
+      loop.run(Math.max(depth, count / 4)); // warms up the compiler and the pages
+      long start = System.nanoTime();
+      long[] times = loop.run(count);
+      long elapsed = System.nanoTime() - start;
+      if (args[0].equals("bw")) {
+        System.out.printf("%.2f%n", (double) size * count * 1000 / elapsed);
+      } else {
+        Arrays.sort(times);
+        System.out.printf("%.2f%n", times[times.length / 2] / 1000.0);
+      }
+    }
+  }
+
+  private static RdmaTransport open(String name, InetAddress address) throws IOException {
+    TransportConfig config =
+        new TransportConfig()
+            .localName(name)
+            .applicationToken(TOKEN)
+            .connectTimeout(Duration.ofSeconds(20))
+            .readTimeout(Duration.ofSeconds(60))
+            .poolBytes(256L << 20);
+    if (name.equals("server")) {
+      config.address(address);
+    }
+    return switch (RdmaTransport.open(config)) {
+      case OpenResult.Opened opened -> opened.transport();
+      case OpenResult.Unavailable none -> throw new IOException(none.toString());
+    };
+  }
+
+  private record Target(PeerAddress peer, long iova, int rkey) {}
+
+  private static void serve(InetAddress address, int port) throws Exception {
+    try (RdmaTransport transport = open("server", address);
+        MemoryRegion region = transport.allocate(SERVED);
+        ServerSocket listener = new ServerSocket(port, 16, address)) {
+      while (true) {
+        try (Socket client = listener.accept();
+            PrintStream out = new PrintStream(client.getOutputStream(), true)) {
+          InetSocketAddress own = transport.info().address();
+          out.printf(
+              "%s %d %d %d%n",
+              own.getAddress().getHostAddress(), own.getPort(), region.iova(), region.rkey());
+        }
+      }
+    }
+  }
+
+  private static Target askTarget(InetAddress address, int port) throws IOException {
+    try (Socket server = new Socket(address, port);
+        BufferedReader in =
+            new BufferedReader(
+                new InputStreamReader(server.getInputStream(), StandardCharsets.US_ASCII))) {
+      String[] words = in.readLine().split(" ");
+      InetSocketAddress peer = new InetSocketAddress(words[0], Integer.parseInt(words[1]));
+      return new Target(
+          new PeerAddress("server", peer), Long.parseLong(words[2]), Integer.parseInt(words[3]));
+    }
+  }
+
+  /** Keeps two batches of half the depth under way; the next is posted by a listener. */
+  private static final class Loop {
+    private final PeerConnection connection;
+    private final Target target;
+    private final int size;
+    private final int depth;
+    private final ReadBuffer buffer;
+    private CountDownLatch done;
+    private int left;
+    private long[] times;
+    private int timed;
+    private volatile ReadFailure failure;
+
+    Loop(RdmaTransport transport, PeerConnection connection, Target target, int size, int depth) {
+      this.connection = connection;
+      this.target = target;
+      this.size = size;
+      this.depth = depth;
+      this.buffer = transport.tryAcquire((long) size * depth).orElseThrow();
+    }
+
+    /** Does so many READs and answers the time of each batch, nanoseconds. */
+    long[] run(int count) throws Exception {
+      int ways = depth == 1 ? 1 : 2;
+      done = new CountDownLatch(ways);
+      times = new long[count + depth];
+      timed = 0;
+      left = count;
+      for (int way = 0; way < ways; way++) {
+        post(way, depth / ways);
+      }
+      if (!done.await(10, TimeUnit.MINUTES) || failure != null) {
+        throw new IOException("READs failed: " + failure);
+      }
+      return Arrays.copyOf(times, timed);
+    }
+
+    private synchronized void post(int way, int reads) {
+      int now = Math.min(reads, left);
+      if (now == 0 || failure != null) {
+        done.countDown();
+        return;
+      }
+      left -= now;
+      long start = System.nanoTime();
+      ReadBatch batch =
+          new ReadBatch(
+              new ReadListener() {
+                @Override
+                public void onSuccess() {
+                  took(System.nanoTime() - start);
+                  post(way, reads);
+                }
+
+                @Override
+                public void onFailure(ReadFailure cause) {
+                  failure = cause;
+                  done.countDown();
+                }
+              });
+      for (int i = 0; i < now; i++) {
+        batch.add(target.iova, target.rkey, buffer, (long) size * (way * reads + i), size);
+      }
+      connection.read(batch);
+    }
+
+    private synchronized void took(long nanos) {
+      times[timed++] = nanos;
+    }
+  }
+}

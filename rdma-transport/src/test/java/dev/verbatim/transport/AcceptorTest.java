@@ -1,0 +1,193 @@
+package dev.verbatim.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.verify;
+
+import dev.verbatim.verbs.AsyncEventType;
+import dev.verbatim.verbs.CmEventType;
+import dev.verbatim.verbs.Errno;
+import dev.verbatim.verbs.IbvContext;
+import dev.verbatim.verbs.RdmaCmId;
+import dev.verbatim.verbs.RdmaConnParam;
+import dev.verbatim.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class AcceptorTest {
+  private static final byte[] NONE = {};
+
+  private final TransportConfig config =
+      new TransportConfig().connectTimeout(Duration.ofMillis(100));
+  private final List<Refusal> refusals = new ArrayList<>();
+  private Fabric fabric;
+  private Handshake peer;
+  private MemorySegment listener;
+  private int grantedDepth = -1;
+
+  @BeforeEach
+  void listen() throws Exception {
+    fabric = new Fabric(config);
+    peer = new Handshake(config.applicationToken(), "peer");
+    doAnswer(
+            call -> {
+              byte[] data =
+                  call.<MemorySegment>getArgument(1)
+                      .reinterpret(call.<Integer>getArgument(2))
+                      .toArray(ValueLayout.JAVA_BYTE);
+              refusals.add(Handshake.checkRefusal(data));
+              return null;
+            })
+        .when(fabric.rdmaCm)
+        .reject(any(), any(), anyInt());
+    doAnswer(
+            call -> {
+              grantedDepth =
+                  RdmaConnParam.RESPONDER_RESOURCES.get(call.<MemorySegment>getArgument(1));
+              return null;
+            })
+        .when(fabric.rdmaCm)
+        .accept(any(), any());
+    fabric.acceptor.listen(MemorySegment.NULL);
+    listener = fabric.ids.getFirst();
+  }
+
+  private MemorySegment request(byte[] data, int depth) throws Exception {
+    MemorySegment id = fabric.newId();
+    fabric.cmEvent(CmEventType.CONNECT_REQUEST, id, listener, 0, data, depth);
+    fabric.step();
+    return id;
+  }
+
+  private byte[] good(long nonce) {
+    return peer.request("own", 16, 0, 1, nonce);
+  }
+
+  private void assertRefused(Refusal reason) {
+    assertEquals(List.of(reason), refusals);
+    assertEquals(1L, fabric.counters.snapshot(0, 0).connectsRefused().get(reason.name()));
+    assertEquals(0, fabric.counters.queuePairs.get());
+    assertEquals(0, fabric.table.inUse());
+    assertEquals(1, fabric.endpoints.size(), "the listener alone is left");
+  }
+
+  @Test
+  void shouldAcceptAPeerOfTheApplicationAndForgetItWhenItGoes() throws Exception {
+    MemorySegment id = request(good(1), 16);
+    fabric.cmEvent(CmEventType.ESTABLISHED, id, 0, NONE);
+    fabric.step();
+    assertEquals(1, fabric.counters.connectsAccepted.sum());
+    assertEquals(1, fabric.counters.queuePairs.get());
+    fabric.cmEvent(CmEventType.DISCONNECTED, id, 0, NONE);
+    fabric.cmEvent(CmEventType.TIMEWAIT_EXIT, id, 0, NONE);
+    fabric.step();
+    assertEquals(0, fabric.counters.queuePairs.get());
+    assertEquals(0, fabric.table.inUse());
+    assertEquals(List.of(id.address()), fabric.destroyedIds);
+  }
+
+  /** What the device offers, what the peer wants, what is allowed here: the least of them. */
+  @ParameterizedTest
+  @CsvSource({"16, 16", "5, 5", "255, 16", "1, 1"})
+  void shouldGrantTheLeastDepth(int offered, int expected) throws Exception {
+    request(good(1), offered);
+    assertEquals(expected, grantedDepth);
+  }
+
+  @Test
+  void shouldRefuseWhenNoReadIsAllowed() throws Exception {
+    request(good(1), 0);
+    assertRefused(Refusal.NO_READ);
+  }
+
+  @Test
+  void shouldRefuseStrangersForgersAndNoise() throws Exception {
+    Handshake stranger = new Handshake(new byte[] {1}, "peer");
+    request(stranger.request("own", 16, 0, 1, 1), 16);
+    assertRefused(Refusal.APPLICATION);
+    refusals.clear();
+    byte[] forged = good(2);
+    forged[50]++;
+    request(forged, 16);
+    assertRefused(Refusal.PROOF);
+    refusals.clear();
+    request(new byte[56], 16);
+    assertRefused(Refusal.NOT_VERBATIM);
+  }
+
+  @Test
+  void shouldRefuseARequestThatCameByAnotherDevice() throws Exception {
+    MemorySegment id = fabric.newId();
+    RdmaCmId.VERBS.set(id, IbvContext.STRUCT.allocate(fabric.arena));
+    fabric.cmEvent(CmEventType.CONNECT_REQUEST, id, listener, 0, good(1), 16);
+    fabric.step();
+    assertRefused(Refusal.ERROR);
+  }
+
+  @Test
+  void shouldRefuseWhenTheQueuePairCannotBeMade() throws Exception {
+    doThrow(new VerbsException("rdma_create_qp", Errno.ENOMEM, ""))
+        .when(fabric.rdmaCm)
+        .createQp(any(), any(), any());
+    request(good(1), 16);
+    assertRefused(Refusal.ERROR);
+  }
+
+  @Test
+  void shouldRefuseWhileThePortIsDown() throws Exception {
+    fabric.asyncEvent(AsyncEventType.PORT_ERR, 1);
+    fabric.step();
+    request(good(1), 16);
+    assertEquals(List.of(Refusal.CLOSING), refusals);
+    verify(fabric.rdmaCm, never()).accept(any(), any());
+  }
+
+  @Test
+  void shouldReplaceTheOldQueuePairWhenAPeerAsksAgain() throws Exception {
+    MemorySegment old = request(good(1), 16);
+    request(good(2), 16);
+    assertEquals(List.of(old.address()), fabric.destroyedIds);
+    assertEquals(1, fabric.counters.queuePairs.get());
+    assertEquals(1, fabric.table.inUse());
+  }
+
+  @Test
+  void shouldGiveUpAPeerThatNeverCompletes() throws Exception {
+    MemorySegment id = request(good(1), 16);
+    Thread.sleep(120);
+    fabric.step();
+    assertEquals(List.of(id.address()), fabric.destroyedIds);
+    assertEquals(0, fabric.counters.queuePairs.get());
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"CONNECT_ERROR", "UNREACHABLE", "REJECTED", "DISCONNECTED"})
+  void shouldForgetAPeerForEveryEventThatEndsIt(CmEventType type) throws Exception {
+    MemorySegment id = request(good(1), 16);
+    fabric.cmEvent(type, id, 0, NONE);
+    fabric.step();
+    assertEquals(List.of(id.address()), fabric.destroyedIds);
+    assertEquals(0, fabric.table.inUse());
+  }
+
+  @Test
+  void shouldDestroyARequestThatArrivesAfterTheListenerClosed() throws Exception {
+    fabric.acceptor.close();
+    MemorySegment id = request(good(1), 16);
+    assertTrue(fabric.destroyedIds.contains(id.address()));
+    verify(fabric.rdmaCm, never()).accept(any(), any());
+  }
+}

@@ -1,0 +1,255 @@
+package dev.verbatim.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import dev.verbatim.verbs.Errno;
+import dev.verbatim.verbs.IbvMr;
+import dev.verbatim.verbs.Posix;
+import dev.verbatim.verbs.PosixConstants;
+import dev.verbatim.verbs.Rlimit;
+import dev.verbatim.verbs.Verbs;
+import dev.verbatim.verbs.VerbsConstants;
+import dev.verbatim.verbs.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.IntPredicate;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class MemoryManagerTest {
+  private final Verbs verbs = mock(Verbs.class);
+  private final Posix posix = mock(Posix.class);
+  private final Counters counters = new Counters();
+  private final List<String> calls = new ArrayList<>();
+  private int registrations;
+  private int errno;
+  private IntPredicate fails = nth -> false;
+
+  @TempDir Path directory;
+
+  @BeforeEach
+  void stub() throws VerbsException {
+    when(verbs.regMrIova(any(), any(), anyLong(), anyLong(), anyInt()))
+        .thenAnswer(call -> register(call.getArgument(3), call.getArgument(4)));
+    when(verbs.regMr(any(), any(), anyLong(), anyInt()))
+        .thenAnswer(call -> register(0, call.getArgument(3)));
+    doAnswer(call -> calls.add("deregister")).when(verbs).deregMr(any());
+    when(posix.mmap(anyLong(), anyInt(), anyInt(), anyInt(), anyLong()))
+        .thenAnswer(
+            call -> {
+              if ((call.<Integer>getArgument(2) & PosixConstants.MAP_HUGETLB) != 0) {
+                throw new VerbsException("mmap", Errno.ENOMEM, "");
+              }
+              return Arena.global().allocate(call.<Long>getArgument(0), Pages.size());
+            });
+    doAnswer(call -> calls.add("unmap")).when(posix).munmap(any());
+    doAnswer(
+            call -> {
+              Rlimit.RLIM_CUR.set(call.<MemorySegment>getArgument(1), 65_536);
+              return null;
+            })
+        .when(posix)
+        .getrlimit(anyInt(), any());
+  }
+
+  private MemorySegment register(long iova, int access) throws VerbsException {
+    registrations++;
+    if (fails.test(registrations)) {
+      throw new VerbsException("ibv_reg_mr_iova", errno, "length=4096");
+    }
+    calls.add("register " + access);
+    MemorySegment mr = IbvMr.STRUCT.allocate(Arena.ofAuto());
+    IbvMr.RKEY.set(mr, registrations);
+    return mr;
+  }
+
+  private MemoryManager manager(long mostRegionBytes) {
+    Registrar registrar =
+        new Registrar(verbs, MemorySegment.NULL, mostRegionBytes, new Memlock(posix), counters);
+    return new MemoryManager(new Mappings(posix), registrar, true);
+  }
+
+  private Path file(int bytes) throws Exception {
+    return Files.write(directory.resolve("data"), new byte[bytes]);
+  }
+
+  @Test
+  void shouldLetPeersOnlyReadRegionsAndOnlyTheDeviceWriteSlabs() throws Exception {
+    MemoryManager manager = manager(-1);
+    manager.allocate(1).close();
+    manager.registerFile(file(10), 10, FilePinMode.READ_ONLY_MAPPING).getFirst().close();
+    manager.slab(Pages.size()).close();
+    int read = VerbsConstants.IBV_ACCESS_REMOTE_READ;
+    int write = VerbsConstants.IBV_ACCESS_LOCAL_WRITE;
+    assertEquals(
+        List.of(
+            "register " + read,
+            "deregister",
+            "unmap",
+            "register " + read,
+            "deregister",
+            "register " + write,
+            "deregister",
+            "unmap"),
+        calls);
+    assertEquals(0, counters.memoryRegions.get());
+    assertEquals(0, counters.registeredBytes.get());
+  }
+
+  /** Addresses for peers: never the virtual one, never twice, no wrap, same place in the page. */
+  @Test
+  void shouldHideAddressesBehindRandomBases() throws Exception {
+    MemoryManager manager = manager(-1);
+    Set<Long> seen = new HashSet<>();
+    for (int i = 0; i < 500; i++) {
+      MemoryRegion region = manager.allocate(3 * Pages.size());
+      assertTrue(seen.add(region.iova()));
+      assertNotEquals(region.segment().address(), region.iova());
+      assertEquals(
+          region.segment().address() % Pages.size(),
+          Long.remainderUnsigned(region.iova(), Pages.size()));
+      assertTrue(Long.compareUnsigned(region.iova() + region.length(), region.iova()) > 0);
+    }
+    assertTrue(seen.stream().anyMatch(iova -> iova < 0), "all 64 bits are used");
+  }
+
+  @Test
+  void shouldSplitAFileAtTheDevicesLongestRegion() throws Exception {
+    long page = Pages.size();
+    Path file = directory.resolve("data");
+    byte[] content = new byte[(int) (5 * page + 7)];
+    for (int i = 0; i < content.length; i++) {
+      content[i] = (byte) (i / page);
+    }
+    Files.write(file, content);
+    List<MemoryRegion> regions =
+        manager(2 * page + 100).registerFile(file, content.length, FilePinMode.READ_ONLY_MAPPING);
+    assertEquals(
+        List.of(2 * page, 2 * page, page + 7), regions.stream().map(MemoryRegion::length).toList());
+    for (int i = 0; i < 3; i++) {
+      assertEquals(2 * i, regions.get(i).segment().get(ValueLayout.JAVA_BYTE, 0));
+    }
+    regions.forEach(MemoryRegion::close);
+    assertEquals(0, counters.memoryRegions.get());
+  }
+
+  @Test
+  void shouldLeaveNothingWhenTheNthRegistrationFails() throws Exception {
+    errno = Errno.ENOMEM;
+    fails = nth -> nth == 3;
+    Path file = file((int) (4 * Pages.size()));
+    MemoryManager manager = manager(Pages.size());
+    assertThrows(
+        RegistrationException.class,
+        () -> manager.registerFile(file, 4 * Pages.size(), FilePinMode.READ_ONLY_MAPPING));
+    assertEquals(0, counters.memoryRegions.get());
+    assertEquals(
+        4, manager.registerFile(file, 4 * Pages.size(), FilePinMode.READ_ONLY_MAPPING).size());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "1, MEMLOCK",
+    "14, NOT_PINNABLE",
+    "22, NOT_PINNABLE",
+    "95, NOT_PINNABLE",
+    "28, DEVICE",
+    "5, DEVICE"
+  })
+  void shouldSayWhyRegisteringFailed(int number, RegistrationException.Kind kind) {
+    errno = number;
+    fails = nth -> true;
+    RegistrationException e =
+        assertThrows(RegistrationException.class, () -> manager(-1).allocate(1));
+    assertEquals(kind, e.kind());
+    assertTrue(e.getMessage().contains(Errno.name(number)), e.getMessage());
+    if (kind == RegistrationException.Kind.MEMLOCK) {
+      assertTrue(e.getMessage().contains("RLIMIT_MEMLOCK of this process"), e.getMessage());
+      assertTrue(e.getMessage().contains("65536 bytes"), e.getMessage());
+    }
+    assertEquals(List.of("unmap"), calls);
+  }
+
+  @Test
+  void shouldSayWhyAFileCannotBeMapped() throws Exception {
+    MemoryManager manager = manager(-1);
+    Path shorter = file(10);
+    assertEquals(
+        RegistrationException.Kind.FILE,
+        assertThrows(
+                RegistrationException.class,
+                () -> manager.registerFile(shorter, 11, FilePinMode.READ_ONLY_MAPPING))
+            .kind());
+    Path absent = directory.resolve("absent");
+    assertEquals(
+        RegistrationException.Kind.FILE,
+        assertThrows(
+                RegistrationException.class,
+                () -> manager.registerFile(absent, 1, FilePinMode.READ_ONLY_MAPPING))
+            .kind());
+    assertThrows(
+        IllegalArgumentException.class, () -> manager.registerFile(shorter, 1, FilePinMode.COPY));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> manager.registerFile(shorter, 0, FilePinMode.READ_ONLY_MAPPING));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, READ_ONLY_MAPPING", "1, WRITABLE_MAPPING", "2, COPY"})
+  void shouldFindByTryingHowFilesCanBePinned(int failures, FilePinMode expected) throws Exception {
+    errno = Errno.EFAULT;
+    fails = nth -> nth <= failures;
+    assertEquals(expected, manager(-1).probe(directory));
+    assertEquals(0, counters.memoryRegions.get());
+    try (var left = Files.list(directory)) {
+      assertEquals(0, left.count());
+    }
+  }
+
+  @Test
+  void shouldAskToCopyWhenTheDirectoryCannotBeWritten() {
+    assertEquals(FilePinMode.COPY, manager(-1).probe(directory.resolve("absent")));
+  }
+
+  @Test
+  void shouldThrowInsteadOfCrashingAfterClose() throws Exception {
+    MemoryRegion region =
+        manager(-1).registerFile(file(10), 10, FilePinMode.READ_ONLY_MAPPING).getFirst();
+    MemorySegment memory = region.segment();
+    assertTrue(memory.isReadOnly());
+    region.close();
+    region.close();
+    assertThrows(IllegalStateException.class, region::segment);
+    assertThrows(IllegalStateException.class, () -> memory.get(ValueLayout.JAVA_BYTE, 0));
+    assertEquals(1, calls.stream().filter("deregister"::equals).count());
+  }
+
+  @Test
+  void shouldKeepTheMappingWhenTheDeviceKeepsTheRegion() throws Exception {
+    doThrow(new VerbsException("ibv_dereg_mr", Errno.EBUSY, "")).when(verbs).deregMr(any());
+    MemoryRegion region = manager(-1).allocate(1);
+    region.close();
+    assertFalse(calls.contains("unmap"));
+  }
+}
