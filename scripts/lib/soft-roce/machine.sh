@@ -90,13 +90,14 @@ start_guest() { # number
   options='console=ttyS0 panic=-1 oops=panic quiet mitigations=off nowatchdog'
   if [ "$accelerator" = tcg ]; then
     # The host's clock counts on even when an emulated processor stands still.
-    options+=" tsc=reliable $emulated_options"
+    options+=" tsc=reliable $emulated_options${clock_options[$number]:-}"
   fi
   local arguments=(
     -name "soft-roce-$number" -M q35 -cpu "$cpu" -smp "$cpus" -m "$memory" -nodefaults -display none -no-reboot
     -sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny
     -kernel "$image/vmlinuz" -initrd "$image/initramfs.cpio"
-    -drive "file=$(quote_path "$image/root.ext4"),format=raw,if=virtio,snapshot=on,cache=unsafe,discard=unmap"
+    -drive "file=$(quote_path "$image/root.ext4"),format=raw,if=none,id=root,snapshot=on,cache=unsafe"
+    -device virtio-blk-pci,drive=root,discard=off,write-zeroes=off
     -fsdev "local,id=control,path=$(quote_path "$control"),security_model=none"
     -device virtio-9p-pci,fsdev=control,mount_tag=control
     -append "$options soft-roce.number=$number"
@@ -152,6 +153,14 @@ follow_output() { # number
 
 is_up() { kill -0 "${guest_pids[$1]}" 2>/dev/null; }
 
+# Starts a guest again that found its clock wrong, with the frequency that it measured.
+restart_guest() { # number
+  clock_options[$1]=" tsc_early_khz=$(cat "$control/khz.$1") soft-roce.clock-known"
+  rm "$control/khz.$1"
+  start_guest "$1"
+  follow_output "$1"
+}
+
 stop_guests() {
   local number tries
   for number in "${!guest_pids[@]}"; do
@@ -168,6 +177,9 @@ watch_guests() {
   while :; do
     up=0 ready=0 ended=0 failed=0
     for ((number = 1; number <= guests; number++)); do
+      if ! is_up "$number" && [ -e "$control/khz.$number" ]; then
+        restart_guest "$number"
+      fi
       if is_up "$number"; then
         up=$((up + 1))
       fi
