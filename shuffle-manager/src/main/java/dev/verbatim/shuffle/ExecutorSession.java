@@ -54,7 +54,7 @@ final class ExecutorSession implements AutoCloseable {
    * @param invalid why the settings of this host cannot be used, or null
    */
   static ExecutorSession open(
-      SparkConf spark, RdmaConf conf, IllegalArgumentException invalid, SparkEnv env) {
+      SparkConf spark, RdmaConf conf, RuntimeException invalid, SparkEnv env) {
     ExecutorSession session = new ExecutorSession();
     session.obstacle =
         invalid == null
@@ -68,7 +68,8 @@ final class ExecutorSession implements AutoCloseable {
               // An answer may be held back on purpose; only what comes on top is a fault.
               conf.get(RdmaConf.REGISTRY_HOLD).plus(conf.get(RdmaConf.REGISTRY_TIMEOUT)));
       session.connect(conf, env, driver);
-    } catch (RuntimeException | IOException e) {
+    } catch (Exception e) {
+      // Scala throws checked exceptions undeclared, SparkException among them.
       session.refuse(FallbackReason.REGISTRY_UNREACHABLE, e.toString());
     }
     LOG.info("{}", session.describe());

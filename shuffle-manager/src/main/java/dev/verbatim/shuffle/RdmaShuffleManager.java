@@ -77,7 +77,8 @@ public final class RdmaShuffleManager extends SortShuffleManager {
   private static ExecutorSession openExecutor(SparkConf conf) {
     try {
       return ExecutorSession.open(conf, RdmaConf.load(conf), null, SparkEnv.get());
-    } catch (IllegalArgumentException e) {
+    } catch (RuntimeException e) {
+      // A wrong value, or a file that is not XML.
       return ExecutorSession.open(conf, RdmaConf.defaults(), e, SparkEnv.get());
     }
   }

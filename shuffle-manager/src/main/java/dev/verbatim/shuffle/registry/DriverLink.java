@@ -88,7 +88,7 @@ public final class DriverLink {
   void send(Message message) {
     try {
       driver.send(codec.encode(message));
-    } catch (RuntimeException e) {
+    } catch (Exception e) {
       // A lost message costs a fallback to TCP or an old counter, never the job.
       LOG.debug("Could not send to the registry", e);
     }
@@ -121,7 +121,7 @@ public final class DriverLink {
                   answer.completeExceptionally(e);
                 }
               });
-    } catch (RuntimeException e) {
+    } catch (Exception e) {
       answer.completeExceptionally(e);
     }
     return answer;
