@@ -43,7 +43,8 @@ public final class FallbackPolicy {
                       && !facts.allowUnencrypted(),
               facts ->
                   facts.networkCrypto()
-                      ? "spark.network.crypto.enabled=true"
+                      ? "spark.network.crypto.enabled or"
+                          + " spark.authenticate.enableSaslEncryption is true"
                       : "spark.ssl.rpc.enabled=true"));
 
   private FallbackPolicy() {}

@@ -25,7 +25,8 @@ public record ProcessFacts(
         master.equals("local") || master.startsWith("local["),
         spark.getBoolean("spark.shuffle.service.enabled", false),
         spark.getBoolean("spark.shuffle.useOldFetchProtocol", false),
-        spark.getBoolean("spark.network.crypto.enabled", false),
+        spark.getBoolean("spark.network.crypto.enabled", false)
+            || spark.getBoolean("spark.authenticate.enableSaslEncryption", false),
         spark.getBoolean("spark.ssl.rpc.enabled", false),
         spark.getBoolean("spark.io.encryption.enabled", false),
         rdma.get(RdmaConf.ALLOW_UNENCRYPTED));

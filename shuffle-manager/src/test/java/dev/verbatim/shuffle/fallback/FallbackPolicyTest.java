@@ -45,6 +45,7 @@ class FallbackPolicyTest {
     "spark.shuffle.service.enabled=true,EXTERNAL_SHUFFLE_SERVICE",
     "spark.shuffle.useOldFetchProtocol=true,OLD_FETCH_PROTOCOL",
     "spark.network.crypto.enabled=true,ENCRYPTION_REQUIRED",
+    "spark.authenticate.enableSaslEncryption=true,ENCRYPTION_REQUIRED",
     "spark.ssl.rpc.enabled=true,ENCRYPTION_REQUIRED",
   })
   void shouldRefuseRdmaWhenASettingForbidsIt(String setting, FallbackReason reason) {
