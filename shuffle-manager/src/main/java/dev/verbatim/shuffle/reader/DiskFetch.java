@@ -51,7 +51,7 @@ final class DiskFetch {
       }
     } catch (ReadException e) {
       fetch.fallbackAll(e.reason, e.getMessage());
-    } catch (IOException | RuntimeException e) {
+    } catch (Throwable e) {
       fetch.fallbackAll(FallbackReason.DOWNLOAD_FAILED, e.toString());
     }
   }
@@ -62,7 +62,7 @@ final class DiskFetch {
     try (DownloadFileWritableChannel channel = file.openForWriting()) {
       copy(block, channel);
       data = channel.closeAndRead();
-    } catch (IOException | ReadException | RuntimeException e) {
+    } catch (Throwable e) {
       file.delete();
       throw e;
     }

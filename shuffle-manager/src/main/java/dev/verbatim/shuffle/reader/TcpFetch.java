@@ -27,7 +27,8 @@ record TcpFetch(
     String[] ids = blockIds.toArray(String[]::new);
     try {
       stock.fetchBlocks(host, port, executorId, ids, new Counting(), files);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
+      // On a thread of ours nobody else would tell the task, which would wait for ever.
       for (String id : ids) {
         listener.onBlockFetchFailure(id, e);
       }

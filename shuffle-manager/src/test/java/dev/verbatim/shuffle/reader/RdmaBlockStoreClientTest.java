@@ -7,7 +7,6 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyString;
 import static org.mockito.Mockito.doAnswer;
-import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
@@ -34,6 +33,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
@@ -49,6 +50,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RdmaBlockStoreClientTest {
@@ -351,15 +353,26 @@ class RdmaBlockStoreClientTest {
     assertTrue(counters.snapshot().fallbacks().isEmpty());
   }
 
-  @Test
-  void shouldReportFailureWhenTcpFailsToo() {
-    doThrow(new IllegalStateException("stopped"))
+  static Stream<Throwable> failures() {
+    return Stream.of(
+        new IllegalStateException("stopped"),
+        new TimeoutException("thrown by Scala, which does not declare it"),
+        new NoClassDefFoundError("gone"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("failures")
+  void shouldReportFailureWhenTcpFailsToo(Throwable thrown) {
+    doAnswer(
+            call -> {
+              throw thrown;
+            })
         .when(stock)
         .fetchBlocks(anyString(), anyInt(), anyString(), any(), any(), any());
 
     fetch("shuffle_3_10_0");
 
-    assertEquals("stopped", failed.get("shuffle_3_10_0").getMessage());
+    assertEquals(thrown, failed.get("shuffle_3_10_0"));
     assertTrue(delivered.isEmpty());
   }
 
@@ -400,6 +413,24 @@ class RdmaBlockStoreClientTest {
     assertOnlyFallback(FallbackReason.READ_FAILED, "shuffle_3_10_0");
     assertEquals(0, folder.toFile().list().length);
     verify(files, never()).registerTempFileToClean(any());
+  }
+
+  @Test
+  void shouldUseTcpAndDeleteTheFileWhenAnErrorIsThrown() throws IOException {
+    output(10, 1 << 30, 33);
+    DownloadFile file = mock(DownloadFile.class);
+    DownloadFileManager files = mock(DownloadFileManager.class);
+    when(files.createTempFile(any())).thenReturn(file);
+    when(file.openForWriting())
+        .thenAnswer(
+            call -> {
+              throw new NoClassDefFoundError("gone");
+            });
+
+    client.fetchBlocks("host", 1, "1", new String[] {"shuffle_3_10_0"}, listener, files);
+
+    assertOnlyFallback(FallbackReason.DOWNLOAD_FAILED, "shuffle_3_10_0");
+    verify(file).delete();
   }
 
   private DownloadFileManager files(Path folder, boolean keep) {
