@@ -69,7 +69,7 @@ final class OutputArena implements AutoCloseable {
     List<MemoryRegion> mapped;
     try {
       mapped = transport.registerFile(file, length, mode);
-    } catch (RegistrationException | RuntimeException e) {
+    } catch (Throwable e) {
       budget.giveBack(length);
       throw e;
     }
@@ -104,7 +104,7 @@ final class OutputArena implements AutoCloseable {
     take(bytes);
     try {
       slab = transport.allocate(bytes);
-    } catch (RegistrationException | RuntimeException e) {
+    } catch (Throwable e) {
       budget.giveBack(bytes);
       throw e;
     }

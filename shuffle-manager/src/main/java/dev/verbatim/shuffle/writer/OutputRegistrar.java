@@ -106,7 +106,8 @@ public final class OutputRegistrar implements AutoCloseable {
       decline(files, FallbackReason.of(e.kind()), e.getMessage());
     } catch (IOException e) {
       decline(files, FallbackReason.FILE_UNREADABLE, e.toString());
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      // Uncaught, it would end the executor.
       decline(files, FallbackReason.DEVICE_ERROR, e.toString());
     }
   }
@@ -126,6 +127,8 @@ public final class OutputRegistrar implements AutoCloseable {
       if (data.size() != length) {
         throw new IOException(files + " has " + data.size() + " bytes, its index says " + length);
       }
+      // First, so that no data stays registered for want of room for its index.
+      RemoteAddress offsets = arena.copy(index, index.size());
       List<RemoteAddress> regions;
       long regionLength = length;
       FilePinMode mode = length <= copyThreshold ? FilePinMode.COPY : mode(files.data());
@@ -136,7 +139,6 @@ public final class OutputRegistrar implements AutoCloseable {
         regionLength = mapped.getFirst().length();
         regions = mapped.stream().map(OutputRegistrar::address).toList();
       }
-      RemoteAddress offsets = arena.copy(index, index.size());
       return new Registered(files.mapId(), executorId, regions, regionLength, length, offsets);
     }
   }

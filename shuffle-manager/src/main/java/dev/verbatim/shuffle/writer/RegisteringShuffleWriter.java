@@ -54,7 +54,7 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
       long start = System.nanoTime();
       try {
         registrar.submit(arena, files.get());
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         LOG.warn("A map output stays on TCP", e);
       } finally {
         counters.handedOver(System.nanoTime() - start);

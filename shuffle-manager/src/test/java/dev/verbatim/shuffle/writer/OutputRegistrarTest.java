@@ -211,6 +211,32 @@ class OutputRegistrarTest {
     submit(registrar(), files(10, data, 0, data.length));
 
     assertEquals(FallbackReason.MEMLOCK, declined());
+    assertEquals(
+        slabs.getFirst().length(), budget.used(), "the slab for this and other index files");
+  }
+
+  @Test
+  void shouldRegisterNoDataWhenThereIsNoRoomForItsIndex() throws Exception {
+    byte[] data = random((int) MIB + 1);
+    budget = new RegistrationBudget(data.length);
+    when(transport.registerFile(any(), anyLong(), any()))
+        .thenThrow(new RegistrationException(RegistrationException.Kind.DEVICE, "not asked for"));
+
+    submit(registrar(), files(10, data, 0, 8, data.length));
+    submit(registrar(), files(11, data, 0, 8, data.length));
+
+    assertEquals(FallbackReason.BUDGET_REACHED, ((Declined) published.getLast()).reason());
+    assertEquals(slabs.stream().mapToLong(MemoryRegion::length).sum(), budget.used());
+    verify(transport, never()).registerFile(any(), anyLong(), any());
+  }
+
+  @Test
+  void shouldDeclineWhenAnErrorIsThrown() throws Exception {
+    when(transport.allocate(anyLong())).thenThrow(new NoClassDefFoundError("gone"));
+
+    submit(registrar(), files(10, random(100), 0, 100));
+
+    assertEquals(FallbackReason.DEVICE_ERROR, declined());
     assertEquals(0, budget.used());
   }
 
