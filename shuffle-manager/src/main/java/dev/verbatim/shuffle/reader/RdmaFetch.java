@@ -68,8 +68,8 @@ final class RdmaFetch {
                   fallbackAll(FallbackReason.READ_FAILED, e.toString());
                 }
               });
-    } catch (RejectedExecutionException e) {
-      fallbackAll(FallbackReason.READ_FAILED, "stopped");
+    } catch (RejectedExecutionException | OutOfMemoryError e) {
+      fallbackAll(FallbackReason.READ_FAILED, "stopped, or no thread: " + e.getMessage());
     }
   }
 
@@ -246,7 +246,8 @@ final class RdmaFetch {
   private void onIo(Runnable action) {
     try {
       context.io().execute(action);
-    } catch (RejectedExecutionException e) {
+    } catch (RejectedExecutionException | OutOfMemoryError e) {
+      // Without a thread more: the blocks are settled, so nobody else would fetch them.
       action.run();
     }
   }

@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -109,17 +110,20 @@ class RdmaBlockStoreClientTest {
             })
         .when(stock)
         .fetchBlocks(anyString(), anyInt(), anyString(), any(), any(), any());
-    client =
-        new RdmaBlockStoreClient(
-            new FetchContext(
-                peer.transport,
-                (shuffleId, executorId, mapIds) -> CompletableFuture.completedFuture(answer),
-                stock,
-                counters,
-                new FallbackLog(),
-                Runnable::run,
-                Runnable::run,
-                conf));
+    client = client(Runnable::run, Runnable::run);
+  }
+
+  private RdmaBlockStoreClient client(Executor workers, Executor io) {
+    return new RdmaBlockStoreClient(
+        new FetchContext(
+            peer.transport,
+            (shuffleId, executorId, mapIds) -> CompletableFuture.completedFuture(answer),
+            stock,
+            counters,
+            new FallbackLog(),
+            workers,
+            io,
+            conf));
   }
 
   @AfterEach
@@ -351,6 +355,24 @@ class RdmaBlockStoreClientTest {
 
     assertEquals(List.of(List.of("rdd_1_2", "shuffleChunk_1_2_3_4")), stockCalls);
     assertTrue(counters.snapshot().fallbacks().isEmpty());
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldUseTcpWhenNoThreadCanBeMade(boolean forWorkers) {
+    Executor none =
+        action -> {
+          throw new OutOfMemoryError("unable to create native thread");
+        };
+    answer =
+        new Located(new PeerState.Off("1", "has none"), Map.of(), FallbackReason.RECORD_MISSING);
+    client = forWorkers ? client(none, Runnable::run) : client(Runnable::run, none);
+
+    fetch("shuffle_3_10_0");
+
+    assertOnlyFallback(
+        forWorkers ? FallbackReason.READ_FAILED : FallbackReason.PEER_WITHOUT_RDMA,
+        "shuffle_3_10_0");
   }
 
   static Stream<Throwable> failures() {
