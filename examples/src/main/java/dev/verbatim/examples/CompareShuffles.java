@@ -1,6 +1,7 @@
 package dev.verbatim.examples;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.verbatim.examples.tpcds.TpcdsJar;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -107,16 +108,17 @@ public final class CompareShuffles implements Callable<Integer> {
 
   /** Command line entry. */
   public static void main(String[] arguments) {
-    System.exit(ShortErrors.on(new CommandLine(new CompareShuffles())).execute(arguments));
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return ShortErrors.on(new CommandLine(new CompareShuffles()));
   }
 
   @Override
   public Integer call() throws IOException, InterruptedException {
+    checkOptions();
     List<ShuffleChoice> choices = managers.stream().map(ShuffleChoice::parse).toList();
-    if (choices.size() < 2 || rounds < 1 || timeoutMinutes < 1) {
-      throw new IllegalArgumentException(
-          "--managers needs two or more names, --rounds and --timeout at least 1");
-    }
     Files.createDirectories(logs);
     Map<ShuffleChoice, List<ApplicationReport>> reports = new LinkedHashMap<>();
     choices.forEach(choice -> reports.put(choice, new ArrayList<>()));
@@ -126,6 +128,25 @@ public final class CompareShuffles implements Callable<Integer> {
       }
     }
     return report(choices, reports);
+  }
+
+  /** Finds what would fail after a minute of starting Spark. */
+  private void checkOptions() throws IOException {
+    if (managers.size() < 2 || rounds < 1 || timeoutMinutes < 1) {
+      throw new IllegalArgumentException(
+          "--managers needs two or more names, --rounds and --timeout at least 1");
+    }
+    for (Path file : pluginJar == null ? List.of(tpcdsJar) : List.of(tpcdsJar, pluginJar)) {
+      if (!Files.isRegularFile(file)) {
+        throw new IllegalArgumentException("No file " + file);
+      }
+    }
+    if (!Files.isDirectory(data)) {
+      throw new IllegalArgumentException("No folder " + data + ": GenerateTpcds makes it");
+    }
+    for (String query : queries) {
+      new TpcdsJar(tpcdsJar).query(query);
+    }
   }
 
   private ApplicationReport run(ShuffleChoice choice, int round)

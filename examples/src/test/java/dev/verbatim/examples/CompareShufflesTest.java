@@ -1,0 +1,51 @@
+package dev.verbatim.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class CompareShufflesTest {
+  private static final String JAR = "target/tpcds/spark-sql-tests.jar";
+
+  @TempDir private Path folder;
+
+  /** What it says, after it has ended as failed and before it has run anything. */
+  private String failure(String... more) {
+    CommandLine line = CompareShuffles.commandLine();
+    StringWriter errors = new StringWriter();
+    line.setErr(new PrintWriter(errors, true));
+    Path logs = folder.resolve("logs");
+    List<String> arguments = new ArrayList<>(List.of("--logs", logs.toString()));
+    arguments.addAll(List.of(more));
+    assertEquals(2, line.execute(arguments.toArray(String[]::new)));
+    assertTrue(Files.notExists(logs));
+    return errors.toString();
+  }
+
+  @Test
+  void shouldNameTheQueriesWhenOneDoesNotExist() {
+    String error = failure("--tpcds-jar", JAR, "--data", folder.toString(), "--queries", "q1,q100");
+    assertTrue(error.startsWith("CompareShuffles: No TPC-DS query q100; there are q1, "), error);
+  }
+
+  @Test
+  void shouldNameTheFileWhenItDoesNotExist() {
+    assertTrue(failure("--tpcds-jar", "no.jar", "--data", "x").contains("No file no.jar"));
+    assertTrue(failure("--tpcds-jar", JAR, "--data", "x").contains("No folder x"));
+  }
+
+  @Test
+  void shouldRefuseWhenThereIsNothingToCompare() {
+    String error = failure("--tpcds-jar", JAR, "--data", folder.toString(), "--managers", "sort");
+    assertTrue(error.contains("--managers needs two"), error);
+  }
+}
