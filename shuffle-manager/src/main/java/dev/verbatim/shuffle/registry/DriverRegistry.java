@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -109,15 +110,23 @@ public final class DriverRegistry {
           tables.containsKey(message.shuffleId())
               && peers.get(message.executorId()) instanceof PeerState.On
               && !hold.isZero();
-      if (worthWaiting && !complete(message)) {
+      if (worthWaiting && !complete(message) && schedule(waiter)) {
         waiters.computeIfAbsent(message.shuffleId(), key -> new ArrayList<>()).add(waiter);
-        waiter.deadline =
-            timer.schedule(() -> expire(waiter), hold.toNanos(), TimeUnit.NANOSECONDS);
         return;
       }
       answer = answer(message);
     }
     reply.accept(answer);
+  }
+
+  /** False when the application is about to end. */
+  private boolean schedule(Waiter waiter) {
+    try {
+      waiter.deadline = timer.schedule(() -> expire(waiter), hold.toNanos(), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (RejectedExecutionException e) {
+      return false;
+    }
   }
 
   /** Forgets where a lost executor and its map outputs are; its counters stay. */

@@ -113,6 +113,16 @@ class DriverRegistryTest {
   }
 
   @Test
+  void shouldReplyAtOnceWhenTheTimerHasStopped() {
+    timer.shutdownNow();
+
+    registry.await(new Await(5, "1", new long[] {10}), answers::add);
+    registry.removeShuffle(5);
+
+    assertEquals(1, answers.size());
+  }
+
+  @Test
   void shouldReplyAndForgetWhenTheExecutorIsLost() {
     publish(5, "1", 10);
     registry.await(new Await(5, "1", new long[] {11}), answers::add);
