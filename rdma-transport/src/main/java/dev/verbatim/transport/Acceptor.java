@@ -209,7 +209,7 @@ final class Acceptor {
 
   private void close(CmEndpoint endpoint) {
     forget(endpoint);
-    if (monitor.isActive()) {
+    if (monitor.reachesPeers()) {
       endpoint.disconnect();
     }
     endpoint.destroy();

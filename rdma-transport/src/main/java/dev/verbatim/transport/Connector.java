@@ -238,7 +238,7 @@ final class Connector implements ConnectAttempt.Owner {
       }
     }
     for (CmEndpoint endpoint : connection.endpoints()) {
-      if (monitor.isActive()) {
+      if (monitor.reachesPeers()) {
         endpoint.disconnect();
       }
       endpoint.destroyQueuePair();

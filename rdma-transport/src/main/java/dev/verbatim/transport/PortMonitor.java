@@ -2,6 +2,8 @@ package dev.verbatim.transport;
 
 import dev.verbatim.verbs.AsyncEventType;
 import dev.verbatim.verbs.IbvAsyncEvent;
+import dev.verbatim.verbs.IbvPortAttr;
+import dev.verbatim.verbs.PortState;
 import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -37,6 +39,7 @@ final class PortMonitor {
   private final Counters counters;
   private final Actions actions;
   private final MemorySegment event;
+  private final MemorySegment attributes;
   private final List<Consumer<Boolean>> listeners = new CopyOnWriteArrayList<>();
   private volatile boolean active = true;
   private volatile boolean failed;
@@ -46,15 +49,34 @@ final class PortMonitor {
     this.counters = counters;
     this.actions = actions;
     this.event = IbvAsyncEvent.STRUCT.allocate(arena);
+    this.attributes = IbvPortAttr.allocate(arena);
   }
 
   boolean isActive() {
     return active;
   }
 
+  /**
+   * Whether messages to peers can leave now. Asks the device: that a READ failed because the link
+   * is down may be known before the event is.
+   */
+  boolean reachesPeers() {
+    return active && isActiveNow();
+  }
+
+  private boolean isActiveNow() {
+    try {
+      port.verbs().queryPort(port.context(), port.number(), attributes);
+      return IbvPortAttr.STATE.get(attributes) == PortState.ACTIVE.number();
+    } catch (VerbsException e) {
+      LOG.debug("{}", e.getMessage());
+      return false;
+    }
+  }
+
   /** Whether messages to peers can leave, or need not be kept back since nothing will help. */
   boolean mayTalk() {
-    return active || failed;
+    return failed || reachesPeers();
   }
 
   void onChange(Consumer<Boolean> listener) {

@@ -13,6 +13,7 @@ import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 
@@ -20,6 +21,7 @@ import dev.verbatim.verbs.AsyncEventType;
 import dev.verbatim.verbs.CmEventType;
 import dev.verbatim.verbs.Errno;
 import dev.verbatim.verbs.IbvContext;
+import dev.verbatim.verbs.PortState;
 import dev.verbatim.verbs.RdmaCmId;
 import dev.verbatim.verbs.VerbsConstants;
 import dev.verbatim.verbs.VerbsException;
@@ -229,6 +231,24 @@ class ConnectorTest {
     fabric.step();
     fabric.establish(fabric.ids.getLast());
     assertTrue(again.getNow(null).isOpen());
+  }
+
+  @Test
+  void shouldSendNothingWhenAReadFailsBeforeTheEventOfThePortComes() throws Exception {
+    PeerConnection connection = fabric.connected();
+    fabric.portState = PortState.DOWN;
+    connection.fail(new ReadFailure(ReadFailure.Kind.OTHER, "no route"));
+    fabric.step();
+    fabric.step();
+    verify(fabric.rdmaCm, never()).disconnect(any());
+    assertEquals(1, fabric.destroyedQueuePairs.size());
+    assertEquals(0, fabric.destroyedIds.size());
+    fabric.asyncEvent(AsyncEventType.PORT_ERR, 1);
+    fabric.step();
+    fabric.portState = PortState.ACTIVE;
+    fabric.asyncEvent(AsyncEventType.PORT_ACTIVE, 1);
+    fabric.step();
+    assertEquals(1, fabric.destroyedIds.size());
   }
 
   @Test

@@ -17,12 +17,14 @@ import dev.verbatim.verbs.IbvContext;
 import dev.verbatim.verbs.IbvCq;
 import dev.verbatim.verbs.IbvDevice;
 import dev.verbatim.verbs.IbvPd;
+import dev.verbatim.verbs.IbvPortAttr;
 import dev.verbatim.verbs.IbvQp;
 import dev.verbatim.verbs.IbvSendWr;
 import dev.verbatim.verbs.IbvSge;
 import dev.verbatim.verbs.IbvWc;
 import dev.verbatim.verbs.NativeLibraries;
 import dev.verbatim.verbs.Pollfd;
+import dev.verbatim.verbs.PortState;
 import dev.verbatim.verbs.Posix;
 import dev.verbatim.verbs.PosixConstants;
 import dev.verbatim.verbs.RdmaCm;
@@ -67,6 +69,9 @@ final class Fabric {
   final List<Long> destroyedQueuePairs = new ArrayList<>();
   final List<Long> destroyedIds = new ArrayList<>();
   byte[] request;
+
+  /** What the device answers when it is asked; independent of events. */
+  PortState portState = PortState.ACTIVE;
 
   private final Deque<MemorySegment> cmEvents = new ArrayDeque<>();
   private final Deque<MemorySegment> asyncEvents = new ArrayDeque<>();
@@ -156,6 +161,13 @@ final class Fabric {
         .thenReturn(IbvCq.STRUCT.allocate(arena));
     doAnswer(call -> record(call.getArgument(1))).when(verbs).postSend(any(), any(), any());
     when(verbs.pollCq(any(), anyInt(), any())).thenAnswer(call -> poll(call.getArgument(2)));
+    doAnswer(
+            call -> {
+              IbvPortAttr.STATE.set(call.getArgument(2), portState.number());
+              return null;
+            })
+        .when(verbs)
+        .queryPort(any(), anyInt(), any());
     when(verbs.getCqEvent(any(), any(), any())).thenReturn(false);
     doAnswer(call -> null).when(verbs).reqNotifyCq(any(), anyBoolean());
     when(verbs.getAsyncEvent(any(), any()))
