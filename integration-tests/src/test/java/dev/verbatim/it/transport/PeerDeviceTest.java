@@ -94,7 +94,7 @@ class PeerDeviceTest extends DeviceTest {
     RdmaTransport server = open(Transports.config("server").listenPort(port));
     assertEquals(address, Transports.address("server", server));
     Transports.connectEventually(reader, address);
-    assertEquals(1, server.counters().connectsAccepted());
+    Transports.await("accepted", () -> server.counters().connectsAccepted() == 1);
   }
 
   @Test

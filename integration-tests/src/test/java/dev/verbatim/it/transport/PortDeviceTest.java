@@ -96,7 +96,9 @@ class PortDeviceTest extends DeviceTest {
 
   @Test
   void shouldCloseCleanlyWhileThePortIsDown() throws Exception {
-    PortControl.assumePossible();
+    // Soft-RoCE connects no more, whoever asks, after a connection was given up on a link that is
+    // down, as it is by the kernel too when a process ends; only making its device anew helps.
+    StandInFaults.assumePresent();
     RdmaTransport server = open("server");
     RdmaTransport reader = open("reader");
     PeerConnection connection = Transports.connect(reader, Transports.address("server", server));

@@ -34,7 +34,8 @@ import java.util.concurrent.ExecutionException;
  * </pre>
  *
  * {@code VERBATIM_PORT_CONTROL} is the command that takes a side's own port down and up, as for
- * {@link PortControl}. Exit code 0 when all passed.
+ * {@link PortControl}. The reader's last line is {@code WireTest: N passed, M failed}; the exit
+ * code of both sides is 0 when all passed.
  */
 public final class WireTest {
   private static final long REGION = 1 << 20;
@@ -49,7 +50,12 @@ public final class WireTest {
     int port = Integer.parseInt(args[2]);
     switch (args[0]) {
       case "server" -> serve(address, port);
-      case "reader" -> new Reader(address, port).run();
+      case "reader" -> {
+        Reader reader = new Reader(address, port);
+        reader.run();
+        System.out.printf("WireTest: %d passed, %d failed%n", reader.passed, reader.failed);
+        System.exit(reader.failed == 0 ? 0 : 1);
+      }
       default -> throw new IllegalArgumentException(args[0]);
     }
   }
@@ -58,6 +64,7 @@ public final class WireTest {
     Path file = Files.createTempFile("verbatim-wire", ".data");
     Pattern.write(file, REGION);
     RdmaTransport transport = Transports.open(Transports.config("server"));
+    RegionServer.Child victim = null;
     try (ServerSocket listener = new ServerSocket(port, 1, address);
         Socket control = listener.accept()) {
       System.out.println("server: " + transport.info());
@@ -87,6 +94,14 @@ public final class WireTest {
             PortControl.up();
             Transports.await("port up", transport::portActive);
           }
+          case "victim" -> {
+            victim = RegionServer.Child.start("victim", REGION);
+            out.println(victim.served().line());
+          }
+          case "kill" -> {
+            victim.kill();
+            out.println("done");
+          }
           case "counters" -> out.println(transport.counters());
           default -> throw new IOException(order);
         }
@@ -94,9 +109,12 @@ public final class WireTest {
       }
     } finally {
       transport.close();
+      if (victim != null) {
+        victim.kill();
+      }
     }
     Transports.assertNothingLeft(transport);
-    System.out.println("server: passed");
+    System.out.println("server: nothing is left");
   }
 
   private static BufferedReader reader(Socket socket) throws IOException {
@@ -114,6 +132,8 @@ public final class WireTest {
     private final BufferedReader in;
     private final PrintWriter out;
     private RdmaTransport transport;
+    private int passed;
+    private int failed;
 
     Reader(InetAddress address, int port) throws Exception {
       control = connectControl(address, port);
@@ -152,6 +172,8 @@ public final class WireTest {
         step("lengths from a mapped file", () -> readLengths(served("file")));
         step("a deregistered region", this::readDeregistered);
         step("a wrong address", this::readWrongAddress);
+        step("a wrong key", this::readWrongKey);
+        step("a server that is killed while it is read", this::readWhileTheServerIsKilled);
         step("another application", this::connectAsStranger);
         step("the own port down and up", this::ownPortFlap);
         step("the peer's port down, long timeout", () -> peerPortDown(8_000));
@@ -163,18 +185,25 @@ public final class WireTest {
         transport.close();
         control.close();
       }
-      Transports.assertNothingLeft(transport);
-      System.out.println("reader: passed");
+      step("nothing is left", () -> Transports.assertNothingLeft(transport));
     }
 
     private interface Step {
       void run() throws Exception;
     }
 
-    private static void step(String name, Step step) throws Exception {
+    private void step(String name, Step step) {
       long start = System.nanoTime();
-      step.run();
-      System.out.printf("passed: %s (%d ms)%n", name, (System.nanoTime() - start) / 1_000_000);
+      String end = "passed";
+      try {
+        step.run();
+        passed++;
+      } catch (Exception | AssertionError e) {
+        end = "FAILED";
+        failed++;
+        e.printStackTrace(System.out);
+      }
+      System.out.printf("%s: %s (%d ms)%n", end, name, (System.nanoTime() - start) / 1_000_000);
     }
 
     private void open(TransportConfig config) {
@@ -235,6 +264,37 @@ public final class WireTest {
                   .add(served.iova() + REGION - 50, served.rkey(), buffer, 0, 100));
       outcome.assertFailed(ReadFailure.Kind.REMOTE_ACCESS);
       buffer.release();
+    }
+
+    private void readWrongKey() throws Exception {
+      RegionServer.Served served = served("slab");
+      int wrong = served.rkey() ^ 0x0100;
+      RegionServer.Served guessed =
+          new RegionServer.Served(served.peer(), served.iova(), wrong, served.length());
+      read(connect(served), guessed, 0, 100).assertFailed(ReadFailure.Kind.REMOTE_ACCESS);
+      read(connect(served), served, 0, 100).assertSucceeded();
+    }
+
+    private void readWhileTheServerIsKilled() throws Exception {
+      RegionServer.Served victim = served("victim");
+      PeerConnection connection = connect(victim);
+      read(connection, victim, 0, REGION).assertSucceeded();
+      out.println("kill");
+      ReadFailure failure = null;
+      while (failure == null) {
+        failure = read(connection, victim, 0, REGION).awaitEnd();
+      }
+      System.out.println("  " + failure);
+      check(
+          EnumSet.of(
+                  ReadFailure.Kind.PEER_UNREACHABLE,
+                  ReadFailure.Kind.REMOTE_ACCESS,
+                  ReadFailure.Kind.DISCONNECTED)
+              .contains(failure.kind()),
+          failure.toString());
+      check("done".equals(in.readLine()), "the server did not kill it");
+      RegionServer.Served slab = served("slab");
+      read(connect(slab), slab, 0, REGION).assertSucceeded();
     }
 
     private void connectAsStranger() throws Exception {
