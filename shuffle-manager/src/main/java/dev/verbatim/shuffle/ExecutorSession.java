@@ -16,7 +16,6 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.atomic.AtomicBoolean;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.apache.spark.SecurityManager;
@@ -34,7 +33,8 @@ final class ExecutorSession implements AutoCloseable {
 
   private final ShuffleCounters counters = new ShuffleCounters();
   private final ScheduledExecutorService timer = Threads.timer("publish");
-  private final AtomicBoolean closed = new AtomicBoolean();
+  private final Thread exitHook = new Thread(this::close, "verbatim-exit");
+  private boolean closed;
   private OutputPublisher publisher;
   private ActiveRdma active;
   private Obstacle obstacle;
@@ -111,6 +111,8 @@ final class ExecutorSession implements AutoCloseable {
   private void activate(RdmaTransport transport, RdmaConf conf, SparkEnv env, DriverLink driver) {
     try {
       active = new ActiveRdma(transport, conf, env, driver, publisher, counters);
+      // A worker may end its executors before Spark has stopped them: peers hear of it at once.
+      Runtime.getRuntime().addShutdownHook(exitHook);
     } catch (RuntimeException e) {
       transport.close();
       throw e;
@@ -169,14 +171,26 @@ final class ExecutorSession implements AutoCloseable {
     }
   }
 
+  /** Idempotent; returns when all is closed, also when another thread does it. */
   @Override
-  public void close() {
-    if (closed.compareAndSet(false, true)) {
-      if (active != null) {
-        active.close();
-      }
-      report();
-      timer.shutdownNow();
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    if (active != null) {
+      active.close();
+      removeExitHook();
+    }
+    report();
+    timer.shutdownNow();
+  }
+
+  private void removeExitHook() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(exitHook);
+    } catch (IllegalStateException e) {
+      LOG.debug("The process is ending");
     }
   }
 }
