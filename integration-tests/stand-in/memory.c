@@ -142,6 +142,10 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 	standin_count(STANDIN_N_MRS, 1);
 	standin_count(STANDIN_N_MR_BYTES, (int64_t)length);
 	standin_count(STANDIN_N_REGISTRATIONS, 1);
+	if (access == IBV_ACCESS_REMOTE_READ)
+		standin_count(STANDIN_N_REMOTE_BYTES, (int64_t)length);
+	else if (access != IBV_ACCESS_LOCAL_WRITE)
+		standin_count(STANDIN_N_REGISTRATIONS_OTHER, 1);
 	return mr;
 }
 
@@ -164,6 +168,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 		pthread_mutex_unlock(&slot->lock);
 		return EINVAL;
 	}
+	uint32_t access = slot->access;
 	slot->key = UINT32_MAX;
 	pthread_mutex_unlock(&slot->lock);
 	while (pins[mr->handle])
@@ -175,6 +180,8 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	((struct standin_pd *)mr->pd)->users--;
 	standin_count(STANDIN_N_MRS, -1);
 	standin_count(STANDIN_N_MR_BYTES, -(int64_t)mr->length);
+	if (access == IBV_ACCESS_REMOTE_READ)
+		standin_count(STANDIN_N_REMOTE_BYTES, -(int64_t)mr->length);
 	free(mr);
 	return 0;
 }

@@ -95,10 +95,15 @@ public final class ReadLoop {
       while (true) {
         try (Socket client = listener.accept();
             PrintStream out = new PrintStream(client.getOutputStream(), true)) {
-          InetSocketAddress own = transport.info().address();
+          PeerAddress self = transport.self();
+          InetSocketAddress own = self.address();
           out.printf(
-              "%s %d %d %d%n",
-              own.getAddress().getHostAddress(), own.getPort(), region.iova(), region.rkey());
+              "%s %d %d %d %d%n",
+              own.getAddress().getHostAddress(),
+              own.getPort(),
+              self.challenge(),
+              region.iova(),
+              region.rkey());
         }
       }
     }
@@ -112,7 +117,9 @@ public final class ReadLoop {
       String[] words = in.readLine().split(" ");
       InetSocketAddress peer = new InetSocketAddress(words[0], Integer.parseInt(words[1]));
       return new Target(
-          new PeerAddress("server", peer), Long.parseLong(words[2]), Integer.parseInt(words[3]));
+          new PeerAddress("server", peer, Long.parseLong(words[2])),
+          Long.parseLong(words[3]),
+          Integer.parseInt(words[4]));
     }
   }
 

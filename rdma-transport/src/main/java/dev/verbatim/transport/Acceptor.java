@@ -21,16 +21,13 @@ final class Acceptor {
 
   private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
 
-  /** A queue pair of an initiator, known by the hash of its name and the queue pair's index. */
-  private record PeerQueue(long source, int index) {}
-
   private static final class Accepted {
-    final PeerQueue from;
+    final Handshake.Source from;
     final int key;
     final long deadlineNanos;
     boolean established;
 
-    Accepted(PeerQueue from, int key, long deadlineNanos) {
+    Accepted(Handshake.Source from, int key, long deadlineNanos) {
       this.from = from;
       this.key = key;
       this.deadlineNanos = deadlineNanos;
@@ -45,7 +42,7 @@ final class Acceptor {
   private final Counters counters;
   private final PortMonitor monitor;
   private final Map<CmEndpoint, Accepted> accepted = new HashMap<>();
-  private final Map<PeerQueue, CmEndpoint> byPeer = new HashMap<>();
+  private final Map<Handshake.Source, CmEndpoint> byPeer = new HashMap<>();
   private CmEndpoint listener;
 
   Acceptor(
@@ -113,7 +110,7 @@ final class Acceptor {
       refuse(endpoint, refusal);
       return;
     }
-    PeerQueue from = new PeerQueue(checked.request().source(), checked.request().index());
+    Handshake.Source from = checked.request().source();
     replace(from);
     int key = table.reserve();
     if (key < 0) {
@@ -141,7 +138,7 @@ final class Acceptor {
   }
 
   /** A peer asks again for what it has: its old queue pair died without a word. */
-  private void replace(PeerQueue from) {
+  private void replace(Handshake.Source from) {
     CmEndpoint old = byPeer.get(from);
     if (old != null) {
       close(old);
@@ -157,8 +154,7 @@ final class Acceptor {
       int initiatorDepth =
           Math.min(Math.min(1, event.initiatorDepth()), port.limits().initiatorDepth());
       MemorySegment param =
-          ConnectAttempt.connParam(
-              arena, handshake.accept(request.nonce(), depth), depth, initiatorDepth);
+          ConnectAttempt.connParam(arena, handshake.accept(request, depth), depth, initiatorDepth);
       port.rdmaCm().accept(endpoint.id(), param);
     }
   }

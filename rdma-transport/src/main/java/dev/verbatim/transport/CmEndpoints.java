@@ -18,6 +18,9 @@ import org.slf4j.LoggerFactory;
  * identifier's handler. Touched by the event thread only, once that runs.
  */
 final class CmEndpoints {
+  /** Events taken at a time: a flood of requests must not keep the thread from its other work. */
+  static final int MOST_EVENTS = 128;
+
   private static final Logger LOG = LoggerFactory.getLogger(CmEndpoints.class);
 
   private final RdmaCm rdmaCm;
@@ -55,15 +58,17 @@ final class CmEndpoints {
     return endpoint;
   }
 
-  /** Takes all events that wait. */
+  /** Takes events that wait; the channel stays readable while there are more. */
   void drain() {
     try {
-      MemorySegment event = rdmaCm.getCmEvent(channel);
-      while (event.address() != 0) {
+      for (int taken = 0; taken < MOST_EVENTS; taken++) {
+        MemorySegment event = rdmaCm.getCmEvent(channel);
+        if (event.address() == 0) {
+          return;
+        }
         CmEvent copy = CmEvent.of(event);
         rdmaCm.ackCmEvent(event);
         dispatch(copy);
-        event = rdmaCm.getCmEvent(channel);
       }
     } catch (VerbsException e) {
       LOG.warn("An RDMA CM event cannot be taken: {}", e.getMessage());

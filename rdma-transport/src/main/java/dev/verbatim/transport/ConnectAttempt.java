@@ -8,7 +8,6 @@ import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
-import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -24,8 +23,6 @@ final class ConnectAttempt {
 
   /** For ever: a peer that is only slow is told by our own deadline. */
   static final int RNR_RETRY_COUNT = 7;
-
-  private static final SecureRandom RANDOM = new SecureRandom();
 
   /** What an attempt needs of its maker. */
   interface Owner extends PeerConnection.Owner {
@@ -54,7 +51,7 @@ final class ConnectAttempt {
   private final CompletableFuture<PeerConnection> future = new CompletableFuture<>();
   private final CmEndpoint[] endpoints;
   private final int[] keys;
-  private final long[] nonces;
+  private final byte[][] requests;
   private int established;
   private boolean over;
   private PeerConnection connection;
@@ -67,7 +64,7 @@ final class ConnectAttempt {
     int count = owner.config().qpsPerPeer();
     this.endpoints = new CmEndpoint[count];
     this.keys = new int[count];
-    this.nonces = new long[count];
+    this.requests = new byte[count][];
     Arrays.fill(keys, -1);
   }
 
@@ -182,11 +179,9 @@ final class ConnectAttempt {
         ackTimeoutExponent(owner.config().readTimeout().toNanos()));
     endpoint.createQueuePair(
         owner.port().pd(), owner.port().completionQueue(), limits.sendQueueDepth());
-    nonces[index] = RANDOM.nextLong();
     byte[] request =
-        owner
-            .handshake()
-            .request(peer.name(), limits.initiatorDepth(), index, endpoints.length, nonces[index]);
+        owner.handshake().request(peer, limits.initiatorDepth(), index, endpoints.length);
+    requests[index] = request;
     try (Arena arena = Arena.ofConfined()) {
       // One READ of the peer is allowed for, although none comes: iWARP's own handshake needs it.
       MemorySegment param =
@@ -212,7 +207,7 @@ final class ConnectAttempt {
 
   private void check(CmEndpoint endpoint, CmEvent event) {
     int index = Arrays.asList(endpoints).indexOf(endpoint);
-    int depth = owner.handshake().checkAccept(event.privateData(), nonces[index], peer.name());
+    int depth = owner.handshake().checkAccept(event.privateData(), requests[index]);
     if (depth == 0) {
       fail("the peer's answer does not prove that it is the process asked for", null);
       return;

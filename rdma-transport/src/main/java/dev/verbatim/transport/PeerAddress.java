@@ -8,8 +8,9 @@ import java.util.Objects;
  *
  * @param name the peer's own name, for messages; unique within the application
  * @param address IP address of the peer's RDMA port and the port of its listener, resolved
+ * @param challenge random number of the peer's process: requests for another process are refused
  */
-public record PeerAddress(String name, InetSocketAddress address) {
+public record PeerAddress(String name, InetSocketAddress address, long challenge) {
   public PeerAddress {
     Objects.requireNonNull(name);
     if (address.isUnresolved()) {

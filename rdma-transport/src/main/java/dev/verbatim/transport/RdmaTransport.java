@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  * One RDMA port of this process: listener, connections, registered memory, completion poller.
  *
  * <p>Thread-safe. After {@link #close()} every method but {@code close}, {@link #info()}, {@link
- * #portActive()} and {@link #counters()} throws {@link IllegalStateException}.
+ * #self()}, {@link #portActive()} and {@link #counters()} throws {@link IllegalStateException}.
  */
 public final class RdmaTransport implements AutoCloseable {
   private final TransportParts parts;
@@ -32,6 +32,11 @@ public final class RdmaTransport implements AutoCloseable {
 
   public TransportInfo info() {
     return parts.info();
+  }
+
+  /** How peers reach this process; to be told to processes of the application alone. */
+  public PeerAddress self() {
+    return parts.self();
   }
 
   /** Whether the port is {@code PORT_ACTIVE} now, as far as asynchronous events have told. */

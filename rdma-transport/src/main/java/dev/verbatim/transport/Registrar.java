@@ -130,7 +130,7 @@ final class Registrar {
     while (true) {
       long base = random.nextLong() & -IOVA_ALIGNMENT | low;
       boolean wraps = Long.compareUnsigned(base + bytes, base) <= 0;
-      if (!wraps && Long.compareUnsigned(base, IOVA_ALIGNMENT) >= 0) {
+      if (!wraps && base != address && Long.compareUnsigned(base, IOVA_ALIGNMENT) >= 0) {
         return base;
       }
     }

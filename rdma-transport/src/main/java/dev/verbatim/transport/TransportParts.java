@@ -10,6 +10,7 @@ import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.security.SecureRandom;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +38,7 @@ final class TransportParts implements PortMonitor.Actions {
   private final SendQueueTable table;
   private final PortMonitor monitor;
   private final CmEndpoints endpoints;
+  private final long challenge;
   private final Handshake handshake;
   private final Acceptor acceptor;
   private EventLoop loop;
@@ -70,7 +72,8 @@ final class TransportParts implements PortMonitor.Actions {
     table = new SendQueueTable(port.limits().maxConnections());
     monitor = new PortMonitor(port, counters, this, arena);
     endpoints = new CmEndpoints(port.rdmaCm(), this.channel, counters, monitor::mayTalk);
-    handshake = new Handshake(config.applicationToken(), config.localName());
+    challenge = new SecureRandom().nextLong();
+    handshake = new Handshake(config.applicationToken(), config.localName(), challenge);
     acceptor = new Acceptor(config, port, endpoints, table, handshake, counters, monitor);
   }
 
@@ -134,6 +137,10 @@ final class TransportParts implements PortMonitor.Actions {
 
   TransportInfo info() {
     return info;
+  }
+
+  PeerAddress self() {
+    return new PeerAddress(config.localName(), info.address(), challenge);
   }
 
   PortMonitor monitor() {

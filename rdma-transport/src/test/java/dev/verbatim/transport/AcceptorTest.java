@@ -41,7 +41,7 @@ class AcceptorTest {
   @BeforeEach
   void listen() throws Exception {
     fabric = new Fabric(config);
-    peer = new Handshake(config.applicationToken(), "peer");
+    peer = new Handshake(config.applicationToken(), "peer", 3);
     doAnswer(
             call -> {
               byte[] data =
@@ -72,8 +72,8 @@ class AcceptorTest {
     return id;
   }
 
-  private byte[] good(long nonce) {
-    return peer.request("own", 16, 0, 1, nonce);
+  private byte[] good() {
+    return peer.request(Fabric.SELF, 16, 0, 1);
   }
 
   private void assertRefused(Refusal reason) {
@@ -86,7 +86,7 @@ class AcceptorTest {
 
   @Test
   void shouldAcceptAPeerOfTheApplicationAndForgetItWhenItGoes() throws Exception {
-    MemorySegment id = request(good(1), 16);
+    MemorySegment id = request(good(), 16);
     fabric.cmEvent(CmEventType.ESTABLISHED, id, 0, NONE);
     fabric.step();
     assertEquals(1, fabric.counters.connectsAccepted.sum());
@@ -103,23 +103,23 @@ class AcceptorTest {
   @ParameterizedTest
   @CsvSource({"16, 16", "5, 5", "255, 16", "1, 1"})
   void shouldGrantTheLeastDepth(int offered, int expected) throws Exception {
-    request(good(1), offered);
+    request(good(), offered);
     assertEquals(expected, grantedDepth);
   }
 
   @Test
   void shouldRefuseWhenNoReadIsAllowed() throws Exception {
-    request(good(1), 0);
+    request(good(), 0);
     assertRefused(Refusal.NO_READ);
   }
 
   @Test
   void shouldRefuseStrangersForgersAndNoise() throws Exception {
-    Handshake stranger = new Handshake(new byte[] {1}, "peer");
-    request(stranger.request("own", 16, 0, 1, 1), 16);
+    Handshake stranger = new Handshake(new byte[] {1}, "peer", 3);
+    request(stranger.request(Fabric.SELF, 16, 0, 1), 16);
     assertRefused(Refusal.APPLICATION);
     refusals.clear();
-    byte[] forged = good(2);
+    byte[] forged = good();
     forged[50]++;
     request(forged, 16);
     assertRefused(Refusal.PROOF);
@@ -129,10 +129,67 @@ class AcceptorTest {
   }
 
   @Test
+  void shouldRefuseReplayedAndTruncatedRequestsAndThoseForAnotherProcess() throws Exception {
+    byte[] captured = good();
+    MemorySegment first = request(captured, 16);
+    fabric.cmEvent(CmEventType.DISCONNECTED, first, 0, NONE);
+    fabric.step();
+    request(captured, 16);
+    assertRefused(Refusal.REPLAY);
+    refusals.clear();
+    request(java.util.Arrays.copyOf(good(), 55), 16);
+    assertRefused(Refusal.NOT_VERBATIM);
+    refusals.clear();
+    PeerAddress before = new PeerAddress("own", Fabric.OWN, Fabric.OWN_CHALLENGE - 1);
+    request(peer.request(before, 16, 0, 1), 16);
+    assertRefused(Refusal.WRONG_PEER);
+    refusals.clear();
+    byte[] otherVersion = good();
+    otherVersion[4]++;
+    request(otherVersion, 16);
+    assertRefused(Refusal.VERSION);
+  }
+
+  /** What the peer has connected stays connected when its request comes a second time. */
+  @Test
+  void shouldKeepTheQueuePairWhenItsRequestIsReplayed() throws Exception {
+    byte[] captured = good();
+    request(captured, 16);
+    request(captured, 16);
+    assertEquals(List.of(Refusal.REPLAY), refusals);
+    assertEquals(1, fabric.counters.queuePairs.get());
+  }
+
+  @Test
+  void shouldGoOnWithOtherWorkDuringAFloodOfBadRequests() throws Exception {
+    int flood = 10_000;
+    for (int i = 0; i < flood; i++) {
+      fabric.cmEvent(CmEventType.CONNECT_REQUEST, fabric.newId(), listener, 0, new byte[56], 16);
+    }
+    MemorySegment id = fabric.newId();
+    fabric.cmEvent(CmEventType.CONNECT_REQUEST, id, listener, 0, good(), 16);
+    List<Integer> refusedBefore = new ArrayList<>();
+    fabric.loop.execute(() -> refusedBefore.add(refusals.size()));
+    fabric.loop.doWork();
+    assertEquals(List.of(0), refusedBefore);
+    fabric.loop.execute(() -> refusedBefore.add(refusals.size()));
+    fabric.loop.doWork();
+    assertEquals(List.of(0, CmEndpoints.MOST_EVENTS), refusedBefore);
+    while (grantedDepth < 0) {
+      fabric.loop.doWork();
+    }
+    assertEquals(flood, refusals.size());
+    assertEquals(flood, fabric.counters.snapshot(0, 0).connectsRefused().get("NOT_VERBATIM"));
+    assertEquals(1, fabric.counters.queuePairs.get());
+    assertEquals(1, fabric.table.inUse());
+    assertEquals(2, fabric.endpoints.size(), "the listener and the good one");
+  }
+
+  @Test
   void shouldRefuseARequestThatCameByAnotherDevice() throws Exception {
     MemorySegment id = fabric.newId();
     RdmaCmId.VERBS.set(id, IbvContext.STRUCT.allocate(fabric.arena));
-    fabric.cmEvent(CmEventType.CONNECT_REQUEST, id, listener, 0, good(1), 16);
+    fabric.cmEvent(CmEventType.CONNECT_REQUEST, id, listener, 0, good(), 16);
     fabric.step();
     assertRefused(Refusal.ERROR);
   }
@@ -142,7 +199,7 @@ class AcceptorTest {
     doThrow(new VerbsException("rdma_create_qp", Errno.ENOMEM, ""))
         .when(fabric.rdmaCm)
         .createQp(any(), any(), any());
-    request(good(1), 16);
+    request(good(), 16);
     assertRefused(Refusal.ERROR);
   }
 
@@ -150,15 +207,15 @@ class AcceptorTest {
   void shouldRefuseWhileThePortIsDown() throws Exception {
     fabric.asyncEvent(AsyncEventType.PORT_ERR, 1);
     fabric.step();
-    request(good(1), 16);
+    request(good(), 16);
     assertEquals(List.of(Refusal.CLOSING), refusals);
     verify(fabric.rdmaCm, never()).accept(any(), any());
   }
 
   @Test
   void shouldReplaceTheOldQueuePairWhenAPeerAsksAgain() throws Exception {
-    MemorySegment old = request(good(1), 16);
-    request(good(2), 16);
+    MemorySegment old = request(good(), 16);
+    request(good(), 16);
     assertEquals(List.of(old.address()), fabric.destroyedIds);
     assertEquals(1, fabric.counters.queuePairs.get());
     assertEquals(1, fabric.table.inUse());
@@ -166,7 +223,7 @@ class AcceptorTest {
 
   @Test
   void shouldGiveUpAPeerThatNeverCompletes() throws Exception {
-    MemorySegment id = request(good(1), 16);
+    MemorySegment id = request(good(), 16);
     Thread.sleep(120);
     fabric.step();
     assertEquals(List.of(id.address()), fabric.destroyedIds);
@@ -176,7 +233,7 @@ class AcceptorTest {
   @ParameterizedTest
   @EnumSource(names = {"CONNECT_ERROR", "UNREACHABLE", "REJECTED", "DISCONNECTED"})
   void shouldForgetAPeerForEveryEventThatEndsIt(CmEventType type) throws Exception {
-    MemorySegment id = request(good(1), 16);
+    MemorySegment id = request(good(), 16);
     fabric.cmEvent(type, id, 0, NONE);
     fabric.step();
     assertEquals(List.of(id.address()), fabric.destroyedIds);
@@ -186,7 +243,7 @@ class AcceptorTest {
   @Test
   void shouldDestroyARequestThatArrivesAfterTheListenerClosed() throws Exception {
     fabric.acceptor.close();
-    MemorySegment id = request(good(1), 16);
+    MemorySegment id = request(good(), 16);
     assertTrue(fabric.destroyedIds.contains(id.address()));
     verify(fabric.rdmaCm, never()).accept(any(), any());
   }

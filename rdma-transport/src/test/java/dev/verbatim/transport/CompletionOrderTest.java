@@ -80,7 +80,7 @@ class CompletionOrderTest {
     }
     posted = new int[queues];
     PeerAddress peer =
-        new PeerAddress("peer", new InetSocketAddress(InetAddress.getLoopbackAddress(), 7));
+        new PeerAddress("peer", new InetSocketAddress(InetAddress.getLoopbackAddress(), 7), 0);
     connection = new PeerConnection(peer, owner, sendQueues, new CmEndpoint[0]);
   }
 

@@ -282,7 +282,7 @@ class ConnectorTest {
     make();
     assertNotNull(fabric.connected());
     CompletableFuture<PeerConnection> second =
-        fabric.connector.connect(new PeerAddress("other", Fabric.PEER.address()));
+        fabric.connector.connect(new PeerAddress("other", Fabric.PEER.address(), 1));
     fabric.step();
     assertTrue(failure(second).contains("as many queue pairs as it may"));
   }
@@ -291,7 +291,10 @@ class ConnectorTest {
   void shouldConnectAnewWhenThePeerHasMoved() throws Exception {
     PeerConnection old = fabric.connected();
     PeerAddress moved =
-        new PeerAddress(Fabric.PEER.name(), new java.net.InetSocketAddress("10.77.0.3", 4001));
+        new PeerAddress(
+            Fabric.PEER.name(),
+            new java.net.InetSocketAddress("10.77.0.3", 4001),
+            Fabric.PEER.challenge());
     CompletableFuture<PeerConnection> future = fabric.connector.connect(moved);
     fabric.step();
     assertFalse(old.isOpen());

@@ -55,7 +55,10 @@ final class Fabric {
   record Posted(long id, long iova, int rkey, long address, int length, boolean signalled) {}
 
   static final InetSocketAddress OWN = new InetSocketAddress("10.77.0.1", 4000);
-  static final PeerAddress PEER = new PeerAddress("peer", new InetSocketAddress("10.77.0.2", 4001));
+  static final long OWN_CHALLENGE = 11;
+  static final PeerAddress SELF = new PeerAddress("own", OWN, OWN_CHALLENGE);
+  static final PeerAddress PEER =
+      new PeerAddress("peer", new InetSocketAddress("10.77.0.2", 4001), 12);
 
   final Arena arena = Arena.ofAuto();
   final Verbs verbs = mock(Verbs.class);
@@ -109,7 +112,7 @@ final class Fabric {
         new CompletionPoller(verbs, posix, port.channel(), port.completionQueue(), table, 0, arena);
     monitor = new PortMonitor(port, counters, new Actions(), arena);
     endpoints = new CmEndpoints(rdmaCm, channel, counters, monitor::mayTalk);
-    Handshake handshake = new Handshake(config.applicationToken(), "own");
+    Handshake handshake = new Handshake(config.applicationToken(), "own", OWN_CHALLENGE);
     connector =
         new Connector(
             config, port, loop, poller, endpoints, table, handshake, pool, counters, monitor, OWN);
@@ -332,9 +335,9 @@ final class Fabric {
 
   /** What the peer would answer to the last request. */
   byte[] answer() {
-    Handshake peer = new Handshake(config.applicationToken(), PEER.name());
+    Handshake peer = new Handshake(config.applicationToken(), PEER.name(), PEER.challenge());
     Handshake.Checked checked = peer.check(request);
-    return peer.accept(checked.request().nonce(), checked.request().readDepth());
+    return peer.accept(checked.request(), checked.request().readDepth());
   }
 
   PeerConnection connected() throws Exception {

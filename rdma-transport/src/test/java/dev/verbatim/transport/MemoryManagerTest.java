@@ -134,6 +134,25 @@ class MemoryManagerTest {
     assertTrue(seen.stream().anyMatch(iova -> iova < 0), "all 64 bits are used");
   }
 
+  /** All bits but those that the device needs for large pages are drawn, each by itself. */
+  @Test
+  void shouldDrawEveryBitOfAnAddress() throws Exception {
+    MemoryManager manager = manager(-1);
+    int draws = 4000;
+    int[] ones = new int[64];
+    for (int i = 0; i < draws; i++) {
+      try (MemoryRegion region = manager.allocate(1)) {
+        for (int bit = 0; bit < 64; bit++) {
+          ones[bit] += (int) (region.iova() >>> bit & 1);
+        }
+      }
+    }
+    for (int bit = 21; bit < 64; bit++) {
+      // The standard deviation is 32: ten of them are never met by chance.
+      assertEquals(draws / 2, ones[bit], 320, "bit " + bit);
+    }
+  }
+
   @Test
   void shouldSplitAFileAtTheDevicesLongestRegion() throws Exception {
     long page = Pages.size();

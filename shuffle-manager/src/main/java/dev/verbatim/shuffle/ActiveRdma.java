@@ -11,6 +11,7 @@ import dev.verbatim.shuffle.registry.OutputPublisher;
 import dev.verbatim.shuffle.writer.OutputRegistrar;
 import dev.verbatim.shuffle.writer.RegistrationBudget;
 import dev.verbatim.transport.FilePinMode;
+import dev.verbatim.transport.PeerAddress;
 import dev.verbatim.transport.RdmaTransport;
 import dev.verbatim.transport.TransportInfo;
 import java.io.File;
@@ -96,8 +97,8 @@ final class ActiveRdma implements AutoCloseable {
     }
   }
 
-  TransportInfo info() {
-    return transport.info();
+  PeerAddress self() {
+    return transport.self();
   }
 
   OutputRegistrar registrar() {

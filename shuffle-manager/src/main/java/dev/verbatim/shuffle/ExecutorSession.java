@@ -87,7 +87,7 @@ final class ExecutorSession implements AutoCloseable {
     if (obstacle == null) {
       openTransport(conf, env, driver);
     }
-    driver.announce(active == null ? null : active.info().address(), describe());
+    driver.announce(active == null ? null : active.self(), describe());
   }
 
   private void openTransport(RdmaConf conf, SparkEnv env, DriverLink driver) throws IOException {
@@ -120,7 +120,7 @@ final class ExecutorSession implements AutoCloseable {
   }
 
   /** With authentication on, the application's own secret is part of what peers must prove. */
-  private static byte[] keyed(byte[] token, SecurityManager security) {
+  static byte[] keyed(byte[] token, SecurityManager security) {
     if (!security.isAuthenticationEnabled()) {
       return token;
     }

@@ -181,7 +181,7 @@ class FaultDeviceTest {
   @Test
   void shouldRefuseWhenAnotherProcessHasTakenTheAddress() {
     RdmaTransport reader = reader("reader");
-    PeerAddress stale = new PeerAddress("an executor of before", serverAddress.address());
+    PeerAddress stale = new PeerAddress("an executor of before", serverAddress.address(), 1);
     ConnectException refused = connectFails(reader, stale);
     assertTrue(refused.getMessage().contains("WRONG_PEER"), refused.getMessage());
   }
@@ -190,7 +190,8 @@ class FaultDeviceTest {
   void shouldFailFastWhenNobodyListensAndBackOff() {
     RdmaTransport reader = reader(Transports.config("reader").retryBackoff(Duration.ofMinutes(1)));
     PeerAddress nobody =
-        new PeerAddress("nobody", new InetSocketAddress(serverAddress.address().getAddress(), 1));
+        new PeerAddress(
+            "nobody", new InetSocketAddress(serverAddress.address().getAddress(), 1), 1);
     ConnectException first = connectFails(reader, nobody);
     assertTrue(first.getMessage().contains("REJECTED"), first.getMessage());
     ConnectException second = connectFails(reader, nobody);

@@ -28,11 +28,12 @@ public final class RegionServer {
   /** What the server tells: how to READ from it. */
   record Served(PeerAddress peer, long iova, int rkey, long length) {
     String line() {
-      return "SERVING %s %s %d %d %d %d"
+      return "SERVING %s %s %d %d %d %d %d"
           .formatted(
               peer.name(),
               peer.address().getAddress().getHostAddress(),
               peer.address().getPort(),
+              peer.challenge(),
               iova,
               rkey,
               length);
@@ -43,10 +44,11 @@ public final class RegionServer {
       return new Served(
           new PeerAddress(
               words[1],
-              new InetSocketAddress(InetAddress.getByName(words[2]), Integer.parseInt(words[3]))),
-          Long.parseLong(words[4]),
-          Integer.parseInt(words[5]),
-          Long.parseLong(words[6]));
+              new InetSocketAddress(InetAddress.getByName(words[2]), Integer.parseInt(words[3])),
+              Long.parseLong(words[4])),
+          Long.parseLong(words[5]),
+          Integer.parseInt(words[6]),
+          Long.parseLong(words[7]));
     }
   }
 

@@ -44,7 +44,7 @@ final class Transports {
   }
 
   static PeerAddress address(String name, RdmaTransport transport) {
-    return new PeerAddress(name, transport.info().address());
+    return new PeerAddress(name, transport.self().address(), transport.self().challenge());
   }
 
   static PeerConnection connect(RdmaTransport from, PeerAddress to) throws Exception {

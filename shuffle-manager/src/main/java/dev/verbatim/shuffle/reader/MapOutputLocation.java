@@ -17,7 +17,8 @@ public sealed interface MapOutputLocation {
    *
    * @param regions the data in file order; all but the last are {@code regionLength} bytes long
    * @param regionLength bytes per region
-   * @param dataLength bytes of the data file, from 1
+   * @param dataLength bytes of the data file, from 1 to 2^40: what a reader plans for an output is
+   *     bounded, whatever a record or an index says
    * @param index the index file: big-endian offsets, one more than reduce partitions
    */
   record Registered(
@@ -28,9 +29,12 @@ public sealed interface MapOutputLocation {
       long dataLength,
       RemoteAddress index)
       implements MapOutputLocation {
+    private static final long MOST_BYTES = 1L << 40;
+
     public Registered {
       regions = List.copyOf(regions);
       if (dataLength < 1
+          || dataLength > MOST_BYTES
           || regionLength < 1
           || regions.size() != Math.ceilDiv(dataLength, regionLength)) {
         throw new IllegalArgumentException(

@@ -6,8 +6,8 @@ import dev.verbatim.shuffle.registry.Message.Hello;
 import dev.verbatim.shuffle.registry.Message.Report;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Welcome;
+import dev.verbatim.transport.PeerAddress;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -77,7 +77,7 @@ public final class DriverLink {
    *
    * @param listener null when RDMA is off
    */
-  public void announce(InetSocketAddress listener, String mode) {
+  public void announce(PeerAddress listener, String mode) {
     send(new Announce(executorId, listener, mode));
   }
 

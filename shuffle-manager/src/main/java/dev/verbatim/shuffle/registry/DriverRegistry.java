@@ -12,7 +12,6 @@ import dev.verbatim.shuffle.registry.Message.Report;
 import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Welcome;
-import dev.verbatim.transport.PeerAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -65,7 +64,7 @@ public final class DriverRegistry {
         executorId,
         message.listener() == null
             ? new PeerState.Off(executorId, message.mode())
-            : new PeerState.On(new PeerAddress(executorId, message.listener())));
+            : new PeerState.On(message.listener()));
   }
 
   void publish(Publish message) {

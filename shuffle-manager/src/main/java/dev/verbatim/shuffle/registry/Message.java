@@ -3,7 +3,7 @@ package dev.verbatim.shuffle.registry;
 import dev.verbatim.shuffle.metrics.CounterSnapshot;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
 import dev.verbatim.shuffle.reader.PeerState;
-import java.net.InetSocketAddress;
+import dev.verbatim.transport.PeerAddress;
 import java.util.List;
 
 /** What executors and the driver's registry say to each other. */
@@ -22,10 +22,10 @@ sealed interface Message {
   /**
    * Executor to driver, no answer: how it is equipped.
    *
-   * @param listener where peers connect to; null when RDMA is off
+   * @param listener how peers connect to it, under its own name; null when RDMA is off
    * @param mode device and port, or why RDMA is off
    */
-  record Announce(String executorId, InetSocketAddress listener, String mode) implements Message {}
+  record Announce(String executorId, PeerAddress listener, String mode) implements Message {}
 
   /** Executor to driver, no answer: map outputs that were registered or declined. */
   record Publish(List<Entry> entries) implements Message {

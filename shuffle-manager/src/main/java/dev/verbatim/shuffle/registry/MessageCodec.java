@@ -1,8 +1,11 @@
 package dev.verbatim.shuffle.registry;
 
 import com.esotericsoftware.kryo.Kryo;
+import com.esotericsoftware.kryo.KryoException;
+import com.esotericsoftware.kryo.Registration;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
+import com.esotericsoftware.kryo.util.DefaultClassResolver;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
 import dev.verbatim.shuffle.registry.Message.Hello;
@@ -14,13 +17,14 @@ import dev.verbatim.shuffle.registry.Message.Welcome;
 
 /**
  * Messages as bytes, by Kryo with fixed numbers for classes: nothing on the wire names a class, so
- * Spark's class loader never has to know ours. Thread-safe.
+ * Spark's class loader never has to know ours, and a sender cannot have a class loaded. What is
+ * allocated for a message is bounded by its length. Thread-safe.
  */
 final class MessageCodec {
   private static final int FORMAT = 1;
   private static final int MOST_BYTES = 64 << 20;
 
-  private final Kryo kryo = new Kryo();
+  private final Kryo kryo = new Kryo(new MessagesOnly(), null);
 
   MessageCodec() {
     kryo.setRegistrationRequired(true);
@@ -45,11 +49,16 @@ final class MessageCodec {
   }
 
   /**
+   * Never answers null.
+   *
    * @throws MalformedMessageException for anything that {@link #encode} has not made
    */
   Message decode(byte[] bytes) throws MalformedMessageException {
     Input input = new Input(bytes);
     try {
+      if (bytes.length > MOST_BYTES) {
+        throw new IllegalArgumentException("more than " + MOST_BYTES);
+      }
       int format = input.readByte();
       if (format != FORMAT) {
         throw new IllegalArgumentException("format " + format + ", expected " + FORMAT);
@@ -65,6 +74,24 @@ final class MessageCodec {
     } catch (RuntimeException e) {
       throw new MalformedMessageException(
           "not a message: " + bytes.length + " bytes, " + e.getMessage(), e);
+    }
+  }
+
+  private static final class MessagesOnly extends DefaultClassResolver {
+    /** Kryo would load a class that is named on the wire before it finds it unregistered. */
+    @Override
+    protected Registration readName(Input input) {
+      throw new KryoException("a class by name");
+    }
+
+    /** Kryo knows strings by itself, and allocates as many characters as the sender says. */
+    @Override
+    public Registration readClass(Input input) {
+      Registration registration = super.readClass(input);
+      if (registration == null || !Message.class.isAssignableFrom(registration.getType())) {
+        throw new KryoException("not the number of a message");
+      }
+      return registration;
     }
   }
 }

@@ -17,7 +17,6 @@ import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Welcome;
 import dev.verbatim.transport.PeerAddress;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -56,13 +55,14 @@ final class MessageSerializers {
     @Override
     public void write(Kryo kryo, Output output, Announce message) {
       Wire.writeText(output, message.executorId());
-      Wire.writeSocket(output, message.listener());
+      Wire.writePeer(output, message.listener());
       Wire.writeText(output, message.mode());
     }
 
     @Override
     public Announce read(Kryo kryo, Input input, Class<Announce> type) {
-      return new Announce(Wire.readText(input), Wire.readSocket(input), Wire.readText(input));
+      String executorId = Wire.readText(input);
+      return new Announce(executorId, Wire.readPeer(input, executorId), Wire.readText(input));
     }
   }
 
@@ -82,7 +82,7 @@ final class MessageSerializers {
     @Override
     public Publish read(Kryo kryo, Input input, Class<Publish> type) {
       List<String> executors = Executors.read(input);
-      int count = Wire.readCount(input);
+      int count = Wire.readCount(input, 1 + Wire.LEAST_OUTPUT_BYTES);
       List<Publish.Entry> entries = new ArrayList<>(count);
       for (int i = 0; i < count; i++) {
         int shuffleId = input.readVarInt(true);
@@ -125,7 +125,7 @@ final class MessageSerializers {
         values[i] = input.readVarLong(true);
       }
       Map<FallbackReason, Long> fallbacks = new EnumMap<>(FallbackReason.class);
-      for (int left = Wire.readCount(input); left > 0; left--) {
+      for (int left = Wire.readCount(input, 2); left > 0; left--) {
         fallbacks.put(Wire.readReason(input), input.readVarLong(true));
       }
       return new Report(
@@ -165,7 +165,7 @@ final class MessageSerializers {
     public Await read(Kryo kryo, Input input, Class<Await> type) {
       int shuffleId = input.readVarInt(true);
       String executorId = Wire.readText(input);
-      long[] mapIds = new long[Wire.readCount(input)];
+      long[] mapIds = new long[Wire.readCount(input, 1)];
       for (int i = 0; i < mapIds.length; i++) {
         mapIds[i] = input.readVarLong(true);
       }
@@ -182,7 +182,7 @@ final class MessageSerializers {
       output.writeVarInt(message.peers().size(), true);
       for (PeerState peer : message.peers()) {
         Wire.writeText(output, peer.executorId());
-        Wire.writeSocket(output, peer instanceof PeerState.On on ? on.address().address() : null);
+        Wire.writePeer(output, peer instanceof PeerState.On on ? on.address() : null);
         Wire.writeText(output, peer instanceof PeerState.Off off ? off.detail() : "");
       }
       Executors executors = new Executors();
@@ -199,13 +199,13 @@ final class MessageSerializers {
       int epoch = input.readInt();
       int position = input.readVarInt(true);
       boolean more = input.readBoolean();
-      int count = Wire.readCount(input);
+      int count = Wire.readCount(input, 3);
       List<PeerState> peers = new ArrayList<>(count);
       for (int i = 0; i < count; i++) {
         peers.add(readPeer(input));
       }
       List<String> executors = Executors.read(input);
-      count = Wire.readCount(input);
+      count = Wire.readCount(input, Wire.LEAST_OUTPUT_BYTES);
       List<MapOutputLocation> outputs = new ArrayList<>(count);
       for (int i = 0; i < count; i++) {
         outputs.add(Wire.readOutput(input, executors::get));
@@ -215,11 +215,9 @@ final class MessageSerializers {
 
     private static PeerState readPeer(Input input) {
       String executorId = Wire.readText(input);
-      InetSocketAddress listener = Wire.readSocket(input);
+      PeerAddress listener = Wire.readPeer(input, executorId);
       String detail = Wire.readText(input);
-      return listener == null
-          ? new PeerState.Off(executorId, detail)
-          : new PeerState.On(new PeerAddress(executorId, listener));
+      return listener == null ? new PeerState.Off(executorId, detail) : new PeerState.On(listener);
     }
   }
 
@@ -237,7 +235,7 @@ final class MessageSerializers {
     }
 
     static List<String> read(Input input) {
-      int count = Wire.readCount(input);
+      int count = Wire.readCount(input, 1);
       List<String> executors = new ArrayList<>(count);
       for (int i = 0; i < count; i++) {
         executors.add(Wire.readText(input));

@@ -7,6 +7,7 @@ import dev.verbatim.shuffle.reader.MapOutputLocation;
 import dev.verbatim.shuffle.reader.MapOutputLocation.Declined;
 import dev.verbatim.shuffle.reader.MapOutputLocation.Registered;
 import dev.verbatim.shuffle.reader.MapOutputLocation.RemoteAddress;
+import dev.verbatim.transport.PeerAddress;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -17,16 +18,24 @@ import java.util.function.IntFunction;
 
 /** Parts of messages. What is read is bounded by the bytes that are there. */
 final class Wire {
+  /** Fewest bytes of a map output: number of the map, of the executor, kind, reason. */
+  static final int LEAST_OUTPUT_BYTES = 4;
+
   private static final int MOST_TEXT_BYTES = 16 << 10;
+  private static final int ADDRESS_BYTES = Long.BYTES + Integer.BYTES;
   private static final FallbackReason[] REASONS = FallbackReason.values();
 
   private Wire() {}
 
-  /** Reads a count of elements that take one byte each at least. */
-  static int readCount(Input input) {
+  /**
+   * Reads a count, and refuses one that the bytes left cannot hold.
+   *
+   * @param least bytes that an element takes at least
+   */
+  static int readCount(Input input, int least) {
     int count = input.readVarInt(true);
     int left = input.limit() - input.position();
-    if (count < 0 || count > left) {
+    if (count < 0 || count > left / least) {
       throw new IllegalArgumentException("count " + count + " with " + left + " bytes left");
     }
     return count;
@@ -38,7 +47,7 @@ final class Wire {
   }
 
   static byte[] readBytes(Input input) {
-    return input.readBytes(readCount(input));
+    return input.readBytes(readCount(input, 1));
   }
 
   static void writeText(Output output, String text) {
@@ -51,25 +60,32 @@ final class Wire {
   }
 
   static String readText(Input input) {
-    return new String(readBytes(input), StandardCharsets.UTF_8);
+    byte[] bytes = readBytes(input);
+    if (bytes.length > MOST_TEXT_BYTES) {
+      throw new IllegalArgumentException("text of " + bytes.length + " bytes");
+    }
+    return new String(bytes, StandardCharsets.UTF_8);
   }
 
-  static void writeSocket(Output output, InetSocketAddress socket) {
-    output.writeBoolean(socket != null);
-    if (socket != null) {
-      writeBytes(output, socket.getAddress().getAddress());
-      output.writeVarInt(socket.getPort(), true);
+  /** Without the name. */
+  static void writePeer(Output output, PeerAddress peer) {
+    output.writeBoolean(peer != null);
+    if (peer != null) {
+      writeBytes(output, peer.address().getAddress().getAddress());
+      output.writeVarInt(peer.address().getPort(), true);
+      output.writeLong(peer.challenge());
     }
   }
 
   /** Null where there was none. */
-  static InetSocketAddress readSocket(Input input) {
+  static PeerAddress readPeer(Input input, String name) {
     if (!input.readBoolean()) {
       return null;
     }
     try {
       InetAddress address = InetAddress.getByAddress(readBytes(input));
-      return new InetSocketAddress(address, input.readVarInt(true));
+      int port = input.readVarInt(true);
+      return new PeerAddress(name, new InetSocketAddress(address, port), input.readLong());
     } catch (UnknownHostException e) {
       throw new IllegalArgumentException(e);
     }
@@ -115,7 +131,7 @@ final class Wire {
     }
     long dataLength = input.readVarLong(true);
     long regionLength = input.readVarLong(true);
-    int count = readCount(input);
+    int count = readCount(input, ADDRESS_BYTES);
     List<RemoteAddress> regions = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       regions.add(readAddress(input));

@@ -56,7 +56,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class RdmaBlockStoreClientTest {
   private static final PeerState ON =
-      new PeerState.On(new PeerAddress("1", new InetSocketAddress("10.0.0.1", 7)));
+      new PeerState.On(new PeerAddress("1", new InetSocketAddress("10.0.0.1", 7), 9));
   private static final byte[] STOCK = "by Spark's own transfer".getBytes();
 
   private final FakePeer peer = new FakePeer();

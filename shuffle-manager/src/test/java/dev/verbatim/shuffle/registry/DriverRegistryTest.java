@@ -17,6 +17,7 @@ import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
 import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
+import dev.verbatim.transport.PeerAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,13 +42,17 @@ class DriverRegistryTest {
   void announce() {
     registry.addShuffle(5);
     registry.addShuffle(6);
-    registry.announce(new Announce("1", new InetSocketAddress("10.0.0.1", 7), "RDMA on: rxe0"));
+    registry.announce(new Announce("1", peer("1"), "RDMA on: rxe0"));
     registry.announce(new Announce("2", null, "RDMA off: NO_DEVICE"));
   }
 
   @AfterEach
   void stop() {
     timer.shutdownNow();
+  }
+
+  private static PeerAddress peer(String name) {
+    return new PeerAddress(name, new InetSocketAddress("10.0.0." + name, 7), 9);
   }
 
   private void publish(int shuffleId, String executorId, long... mapIds) {
@@ -92,7 +97,7 @@ class DriverRegistryTest {
   @Test
   void shouldReplyWithWhatThereIsWhenTheHoldTimeIsOver() throws Exception {
     DriverRegistry hasty = new DriverRegistry(Duration.ofMillis(50), timer);
-    hasty.announce(new Announce("1", new InetSocketAddress("10.0.0.1", 7), ""));
+    hasty.announce(new Announce("1", peer("1"), ""));
     hasty.addShuffle(5);
     hasty.publish(new Publish(List.of(new Publish.Entry(5, output("1", 10)))));
     java.util.concurrent.CompletableFuture<Table> answer =
@@ -137,7 +142,7 @@ class DriverRegistryTest {
 
   @Test
   void shouldNotHoldTheAnswerWhenAMapOutputMovedFromALostExecutor() {
-    registry.announce(new Announce("3", new InetSocketAddress("10.0.0.3", 7), ""));
+    registry.announce(new Announce("3", peer("3"), ""));
     publish(5, "1", 10);
     registry.removeExecutor("1");
 
@@ -197,7 +202,7 @@ class DriverRegistryTest {
 
   @Test
   void shouldLeaveHolesWhenAnExecutorIsLostInTheMiddle() {
-    registry.announce(new Announce("3", new InetSocketAddress("10.0.0.3", 7), ""));
+    registry.announce(new Announce("3", peer("3"), ""));
     publish(5, "1", 10);
     publish(5, "3", 11);
     publish(5, "1", 12);

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 
 class MapOutputTablesTest {
   private static final PeerState ON =
-      new PeerState.On(new PeerAddress("1", new InetSocketAddress("10.0.0.1", 7)));
+      new PeerState.On(new PeerAddress("1", new InetSocketAddress("10.0.0.1", 7), 9));
 
   private final DriverLink driver = mock(DriverLink.class);
   private final MapOutputTables tables = new MapOutputTables(driver);

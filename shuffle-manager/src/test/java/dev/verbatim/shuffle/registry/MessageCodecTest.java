@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.esotericsoftware.kryo.io.Output;
 import dev.verbatim.shuffle.fallback.FallbackReason;
 import dev.verbatim.shuffle.metrics.CounterSnapshot;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
@@ -31,6 +32,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class MessageCodecTest {
   private static final Registered LARGE =
@@ -46,11 +48,15 @@ class MessageCodecTest {
 
   private final MessageCodec codec = new MessageCodec();
 
+  private static PeerAddress peer(String name, String host, int port) {
+    return new PeerAddress(name, new InetSocketAddress(host, port), Long.MIN_VALUE + port);
+  }
+
   static Stream<Message> messages() {
     return Stream.of(
         new Hello("1"),
-        new Announce("1", new InetSocketAddress("10.77.0.1", 65535), "RDMA on: device rxe0"),
-        new Announce("2", new InetSocketAddress("fe80::1", 1), ""),
+        new Announce("1", peer("1", "10.77.0.1", 65535), "RDMA on: device rxe0"),
+        new Announce("2", peer("2", "fe80::1", 1), ""),
         new Announce("3", null, "RDMA off: NO_DEVICE"),
         new Publish(List.of()),
         new Publish(List.of(new Publish.Entry(0, LARGE), new Publish.Entry(99, DECLINED))),
@@ -65,7 +71,7 @@ class MessageCodecTest {
             4,
             true,
             List.of(
-                new PeerState.On(new PeerAddress("12", new InetSocketAddress("10.0.0.1", 9))),
+                new PeerState.On(peer("12", "10.0.0.1", 9)),
                 new PeerState.Off("driver-ü", "RDMA off")),
             List.of(LARGE, DECLINED)));
   }
@@ -107,6 +113,74 @@ class MessageCodecTest {
     assertThrows(
         MalformedMessageException.class,
         () -> codec.decode(Arrays.copyOf(bytes, bytes.length + 1)));
+  }
+
+  /** Kryo would load the class before it finds that it is not registered. */
+  @Test
+  void shouldNotLookForAClassWhenBytesNameOne() {
+    Output output = new Output(100);
+    output.writeByte(1);
+    output.writeVarInt(1, true); // a class by name
+    output.writeVarInt(0, true); // the first name
+    output.writeString("no.such.Class");
+
+    MalformedMessageException refused =
+        assertThrows(MalformedMessageException.class, () -> codec.decode(output.toBytes()));
+
+    assertTrue(refused.getMessage().endsWith("a class by name"), refused.getMessage());
+  }
+
+  /** Kryo's own numbers: null, then int, String and so on. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 20, 1000})
+  void shouldRefuseWhatIsNotAMessage(int number) {
+    Output output = new Output(100);
+    output.writeByte(1);
+    output.writeVarInt(number, true);
+    // As a string: 64 Mi characters.
+    output.writeBytes(new byte[] {(byte) 0xc0, (byte) 0x80, (byte) 0x80, (byte) 0x80, 1});
+
+    MalformedMessageException refused =
+        assertThrows(MalformedMessageException.class, () -> codec.decode(output.toBytes()));
+
+    String why = number < 12 ? "not the number of a message" : "Encountered unregistered class ID";
+    assertTrue(refused.getMessage().contains(why), refused.getMessage());
+  }
+
+  /** The count and the lengths are what a sender says: nothing is allocated for them alone. */
+  @ParameterizedTest
+  @ValueSource(ints = {10, 11, 12, 13, 14, 15, 16, 17})
+  void shouldRefuseHugeCounts(int number) {
+    Output output = new Output(100);
+    output.writeByte(1);
+    output.writeVarInt(number + 2, true);
+    for (int i = 0; i < 10; i++) {
+      output.writeVarInt(Integer.MAX_VALUE, true);
+    }
+
+    assertThrows(MalformedMessageException.class, () -> codec.decode(output.toBytes()));
+  }
+
+  @Test
+  void shouldRefuseTextThatNobodyWrites() {
+    Output output = new Output(1 << 20);
+    output.writeByte(1);
+    output.writeVarInt(10 + 2, true);
+    output.writeVarInt(16_385, true);
+    output.writeBytes(new byte[16_385]);
+
+    assertThrows(MalformedMessageException.class, () -> codec.decode(output.toBytes()));
+  }
+
+  @Test
+  void shouldRefuseAMapOutputThatNoDiskHolds() {
+    RemoteAddress address = new RemoteAddress(0, 0);
+    long most = 1L << 40;
+    new Registered(1, "1", List.of(address), most, most, address);
+
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> new Registered(1, "1", List.of(address), most + 1, most + 1, address));
   }
 
   @Test
