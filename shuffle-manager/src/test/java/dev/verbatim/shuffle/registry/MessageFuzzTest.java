@@ -1,0 +1,85 @@
+package dev.verbatim.shuffle.registry;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import com.sun.management.ThreadMXBean;
+import dev.verbatim.shuffle.registry.Message.Announce;
+import dev.verbatim.shuffle.registry.Message.Await;
+import dev.verbatim.shuffle.registry.Message.Publish;
+import dev.verbatim.shuffle.registry.Message.Report;
+import dev.verbatim.shuffle.registry.Message.Sync;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Registry messages of any content, up to what the driver does with those that are sound. */
+class MessageFuzzTest {
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  /** What Kryo, Jazzer and exceptions take, whatever the message. */
+  private static final long FIXED_BYTES = 1 << 20;
+
+  /** Never used: nothing is held back here. */
+  private static final ScheduledExecutorService TIMER = Executors.newScheduledThreadPool(0);
+
+  private final MessageCodec codec = new MessageCodec();
+
+  static Stream<byte[]> seeds() {
+    MessageCodec codec = new MessageCodec();
+    return Stream.concat(
+            MessageCodecTest.messages(),
+            Stream.of(
+                new Message.Welcome(new byte[32]), new Await(1, "2", new long[] {1, 1L << 40})))
+        .map(codec::encode);
+  }
+
+  @MethodSource("seeds")
+  @FuzzTest
+  void shouldRefuseOrTake(byte[] data) throws Exception {
+    if (data == null) {
+      return;
+    }
+    Message message;
+    long before = THREADS.getCurrentThreadAllocatedBytes();
+    try {
+      message = codec.decode(data);
+    } catch (MalformedMessageException expected) {
+      message = null;
+    }
+    long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+    assertTrue(
+        allocated <= FIXED_BYTES + 100L * data.length,
+        () -> allocated + " bytes allocated for a message of " + data.length);
+    if (message != null) {
+      byte[] again = codec.encode(message);
+      assertArrayEquals(again, codec.encode(codec.decode(again)));
+      deliver(message);
+    }
+  }
+
+  /** As {@link RegistryEndpoint} does it. */
+  private void deliver(Message message) {
+    DriverRegistry registry = new DriverRegistry(Duration.ZERO, TIMER);
+    registry.addShuffle(0);
+    registry.announce(new Announce("1", null, ""));
+    registry.announce(new Announce("12", null, ""));
+    switch (message) {
+      case Announce announce -> registry.announce(announce);
+      case Publish publish -> {
+        registry.publish(publish);
+        assertTrue(registry.records() <= publish.entries().size());
+        codec.encode(registry.sync(new Sync(0, 0, 0)));
+      }
+      case Report report -> registry.report(report);
+      case Sync sync -> codec.encode(registry.sync(sync));
+      case Await await -> registry.await(await, codec::encode);
+      default -> {}
+    }
+    registry.report().describe();
+  }
+}
