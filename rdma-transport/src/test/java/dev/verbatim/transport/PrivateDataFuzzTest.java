@@ -37,8 +37,7 @@ class PrivateDataFuzzTest {
   @MethodSource("seeds")
   @FuzzTest
   void shouldTrustNothing(byte[] data) {
-    byte[] sent =
-        data == null ? new byte[0] : Arrays.copyOf(data, Math.min(data.length, MOST_BYTES));
+    byte[] sent = Arrays.copyOf(data, Math.min(data.length, MOST_BYTES));
     byte[] arrived = arrive(CmEventType.CONNECT_REQUEST, sent);
     assertEquals(sent.length, arrived.length);
 
@@ -57,6 +56,26 @@ class PrivateDataFuzzTest {
     }
     assertEquals(0, initiator.checkAccept(arrive(CmEventType.ESTABLISHED, sent), own));
     assertNotNull(Handshake.checkRefusal(arrive(CmEventType.REJECTED, sent)));
+    if (sent.length > 3) {
+      signed(sent[0], sent[1], sent[2], sent[3]);
+    }
+  }
+
+  /** Behind the proof: what a process with the token may say. */
+  private void signed(byte depth, byte index, byte count, byte challenge) {
+    PeerAddress meant = new PeerAddress(ADDRESS.name(), ADDRESS.address(), challenge);
+    byte[] request = initiator.request(meant, depth, index, count);
+    Handshake.Checked checked = listener.check(request);
+    if (depth == 0 || (index & 0xff) >= (count & 0xff)) {
+      assertEquals(Refusal.NOT_VERBATIM, checked.refusal());
+    } else if (challenge != ADDRESS.challenge()) {
+      assertEquals(Refusal.WRONG_PEER, checked.refusal());
+    } else {
+      assertEquals(depth & 0xff, checked.request().readDepth());
+      byte[] answer = listener.accept(checked.request(), depth);
+      assertEquals(depth & 0xff, initiator.checkAccept(answer, request));
+      assertEquals(0, initiator.checkAccept(answer, own));
+    }
   }
 
   /** The way of private data out of the library's memory. */

@@ -86,7 +86,7 @@ public final class RegistryEndpoint implements ThreadSafeRpcEndpoint {
         try {
           handler.handle((byte[]) message);
         } catch (MalformedMessageException e) {
-          LOG.warn("A message was dropped", e);
+          LOG.warn("A message was dropped: {}", e.getMessage());
         }
         return BoxedUnit.UNIT;
       }

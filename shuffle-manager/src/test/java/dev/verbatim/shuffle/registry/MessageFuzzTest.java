@@ -41,9 +41,6 @@ class MessageFuzzTest {
   @MethodSource("seeds")
   @FuzzTest
   void shouldRefuseOrTake(byte[] data) throws Exception {
-    if (data == null) {
-      return;
-    }
     Message message;
     long before = THREADS.getCurrentThreadAllocatedBytes();
     try {
