@@ -205,9 +205,7 @@ final class Acceptor {
 
   private void close(CmEndpoint endpoint) {
     forget(endpoint);
-    if (monitor.reachesPeers()) {
-      endpoint.disconnect();
-    }
+    endpoint.disconnect();
     endpoint.destroy();
   }
 

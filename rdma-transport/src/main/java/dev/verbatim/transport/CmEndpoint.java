@@ -91,8 +91,14 @@ final class CmEndpoint {
     }
   }
 
-  /** Tells the peer that the connection ends and moves the queue pair to the error state. */
+  /**
+   * Tells the peer that the connection ends and moves the queue pair to the error state; nothing
+   * while the port is down.
+   */
   void disconnect() {
+    if (!owner.mayDisconnect()) {
+      return;
+    }
     try {
       rdmaCm.disconnect(id);
     } catch (VerbsException e) {

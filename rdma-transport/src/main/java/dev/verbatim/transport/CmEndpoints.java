@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,20 +25,21 @@ final class CmEndpoints {
   private final RdmaCm rdmaCm;
   private final MemorySegment channel;
   private final Counters counters;
-  private final BooleanSupplier mayTalk;
+  private final PortMonitor monitor;
   private final Map<Long, CmEndpoint> endpoints = new HashMap<>();
 
   /**
-   * Identifiers given up while the port is down. Destroying one sends a message to the peer, and
-   * Soft-RoCE's queue pair for such messages does not recover from sending on a link that is down.
+   * Identifiers given up while the port is down. Disconnecting or destroying one sends a message to
+   * the peer, and Soft-RoCE's queue pair for such messages does not recover from sending on a link
+   * that is down.
    */
   private final List<CmEndpoint> parked = new ArrayList<>();
 
-  CmEndpoints(RdmaCm rdmaCm, MemorySegment channel, Counters counters, BooleanSupplier mayTalk) {
+  CmEndpoints(RdmaCm rdmaCm, MemorySegment channel, Counters counters, PortMonitor monitor) {
     this.rdmaCm = rdmaCm;
     this.channel = channel;
     this.counters = counters;
-    this.mayTalk = mayTalk;
+    this.monitor = monitor;
   }
 
   Counters counters() {
@@ -97,9 +97,14 @@ final class CmEndpoints {
     return null;
   }
 
+  /** Whether the peer can be told the end of a connection now. */
+  boolean mayDisconnect() {
+    return monitor.reachesPeers();
+  }
+
   void remove(CmEndpoint endpoint) {
     endpoints.remove(endpoint.id().address());
-    if (mayTalk.getAsBoolean()) {
+    if (monitor.mayTalk()) {
       endpoint.destroyId();
     } else {
       parked.add(endpoint);

@@ -35,7 +35,7 @@ final class CompletionPoller implements Runnable {
   private final MemorySegment channel;
   private final MemorySegment queue;
   private final SendQueueTable table;
-  private final int wakeFd;
+  private final WakeUp wakeUp;
   private final long mostSpinNanos;
   private final MemorySegment completions;
   private final MemorySegment pollFds;
@@ -72,10 +72,10 @@ final class CompletionPoller implements Runnable {
     this.eventContext = arena.allocate(ValueLayout.ADDRESS);
     this.pollFds = Pollfd.STRUCT.allocate(arena, 2);
     posix.setNonBlocking(IbvCompChannel.FD.get(channel));
-    this.wakeFd = posix.eventfd();
+    this.wakeUp = new WakeUp(posix);
     Pollfd.FD.set(pollFds, 0, IbvCompChannel.FD.get(channel));
     Pollfd.EVENTS.set(pollFds, 0, (short) PosixConstants.POLLIN);
-    Pollfd.FD.set(pollFds, 1, wakeFd);
+    Pollfd.FD.set(pollFds, 1, wakeUp.fd());
     Pollfd.EVENTS.set(pollFds, 1, (short) PosixConstants.POLLIN);
   }
 
@@ -106,11 +106,7 @@ final class CompletionPoller implements Runnable {
 
   private void wake() {
     if (blocking) {
-      try {
-        posix.signal(wakeFd);
-      } catch (VerbsException e) {
-        LOG.warn("The poller cannot be woken up; it looks every {} ms: {}", BLOCK_MILLIS, e);
-      }
+      wakeUp.signal();
     }
   }
 
@@ -131,10 +127,10 @@ final class CompletionPoller implements Runnable {
         if (failureLogged.compareAndSet(false, true)) {
           LOG.error("Completions cannot be taken; READs will end by their deadlines", e);
         }
-        pause();
+        WakeUp.pauseAfterError();
       } catch (RuntimeException | AssertionError e) {
         LOG.error("The completion poller goes on after an unexpected error", e);
-        pause();
+        WakeUp.pauseAfterError();
       }
     }
   }
@@ -213,7 +209,7 @@ final class CompletionPoller implements Runnable {
       blocking = false;
     }
     if (Pollfd.REVENTS.get(pollFds, 1) != 0) {
-      posix.drain(wakeFd);
+      wakeUp.drain();
     }
     if (Pollfd.REVENTS.get(pollFds, 0) != 0
         && verbs.getCqEvent(channel, eventQueue, eventContext)) {
@@ -232,20 +228,8 @@ final class CompletionPoller implements Runnable {
     return false;
   }
 
-  private static void pause() {
-    try {
-      Thread.sleep(BLOCK_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
   /** Frees the wake-up descriptor, after the thread has ended. */
   void close() {
-    try {
-      posix.close(wakeFd);
-    } catch (VerbsException e) {
-      LOG.warn("{}", e.getMessage());
-    }
+    wakeUp.close();
   }
 }

@@ -238,9 +238,7 @@ final class Connector implements ConnectAttempt.Owner {
       }
     }
     for (CmEndpoint endpoint : connection.endpoints()) {
-      if (monitor.reachesPeers()) {
-        endpoint.disconnect();
-      }
+      endpoint.disconnect();
       endpoint.destroyQueuePair();
     }
     // The device is done with the buffers; what completed before is still in the queue.

@@ -19,7 +19,6 @@ import org.slf4j.LoggerFactory;
  */
 final class EventLoop implements Runnable {
   private static final int MOST_FDS = 4;
-  private static final int ERROR_PAUSE_MILLIS = 50;
 
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
 
@@ -32,7 +31,7 @@ final class EventLoop implements Runnable {
 
   private final Posix posix;
   private final MemorySegment pollFds;
-  private final int wakeFd;
+  private final WakeUp wakeUp;
   private final List<Runnable> readers = new ArrayList<>();
   private final List<Ticker> tickers = new ArrayList<>();
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
@@ -41,8 +40,8 @@ final class EventLoop implements Runnable {
   EventLoop(Posix posix, Arena arena) throws VerbsException {
     this.posix = posix;
     this.pollFds = Pollfd.STRUCT.allocate(arena, MOST_FDS);
-    this.wakeFd = posix.eventfd();
-    watch(wakeFd, () -> {});
+    this.wakeUp = new WakeUp(posix);
+    watch(wakeUp.fd(), () -> {});
   }
 
   /** Calls the reader whenever the descriptor, which must not block, is readable. Before start. */
@@ -60,21 +59,13 @@ final class EventLoop implements Runnable {
 
   void execute(Runnable task) {
     tasks.add(task);
-    wake();
+    wakeUp.signal();
   }
 
   /** Lets {@link #run} return after the tasks that were given. */
   void stop() {
     stopped = true;
-    wake();
-  }
-
-  private void wake() {
-    try {
-      posix.signal(wakeFd);
-    } catch (VerbsException e) {
-      LOG.warn("The event thread cannot be woken up: {}", e.getMessage());
-    }
+    wakeUp.signal();
   }
 
   @Override
@@ -84,7 +75,7 @@ final class EventLoop implements Runnable {
         doWork();
       } catch (VerbsException | RuntimeException | AssertionError e) {
         LOG.error("The event thread goes on after an unexpected error", e);
-        pause();
+        WakeUp.pauseAfterError();
       }
     }
   }
@@ -98,7 +89,7 @@ final class EventLoop implements Runnable {
     int millis = tasks.isEmpty() && !stopped ? Math.clamp(wait / 1_000_000 + 1, 1, 1000) : 0;
     posix.poll(pollFds, readers.size(), millis);
     if (Pollfd.REVENTS.get(pollFds, 0) != 0) {
-      posix.drain(wakeFd);
+      wakeUp.drain();
     }
     // Tasks first: an event that is read below may end what a task has started.
     int pending = tasks.size();
@@ -112,20 +103,8 @@ final class EventLoop implements Runnable {
     }
   }
 
-  private static void pause() {
-    try {
-      Thread.sleep(ERROR_PAUSE_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
   /** Frees the wake-up descriptor, after the thread has ended. */
   void close() {
-    try {
-      posix.close(wakeFd);
-    } catch (VerbsException e) {
-      LOG.warn("{}", e.getMessage());
-    }
+    wakeUp.close();
   }
 }

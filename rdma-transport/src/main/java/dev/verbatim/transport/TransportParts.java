@@ -71,7 +71,7 @@ final class TransportParts implements PortMonitor.Actions {
             config.poolBytes());
     table = new SendQueueTable(port.limits().maxConnections());
     monitor = new PortMonitor(port, counters, this, arena);
-    endpoints = new CmEndpoints(port.rdmaCm(), this.channel, counters, monitor::mayTalk);
+    endpoints = new CmEndpoints(port.rdmaCm(), this.channel, counters, monitor);
     challenge = new SecureRandom().nextLong();
     handshake = new Handshake(config.applicationToken(), config.localName(), challenge);
     acceptor = new Acceptor(config, port, endpoints, table, handshake, counters, monitor);

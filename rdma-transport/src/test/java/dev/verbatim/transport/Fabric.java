@@ -111,7 +111,7 @@ final class Fabric {
     poller =
         new CompletionPoller(verbs, posix, port.channel(), port.completionQueue(), table, 0, arena);
     monitor = new PortMonitor(port, counters, new Actions(), arena);
-    endpoints = new CmEndpoints(rdmaCm, channel, counters, monitor::mayTalk);
+    endpoints = new CmEndpoints(rdmaCm, channel, counters, monitor);
     Handshake handshake = new Handshake(config.applicationToken(), "own", OWN_CHALLENGE);
     connector =
         new Connector(
