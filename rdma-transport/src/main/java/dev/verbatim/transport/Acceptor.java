@@ -4,8 +4,10 @@ import dev.verbatim.verbs.VerbsConstants;
 import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -24,13 +26,13 @@ final class Acceptor {
   private static final class Accepted {
     final Handshake.Source from;
     final int key;
-    final long deadlineNanos;
+    final long sinceNanos;
     boolean established;
 
-    Accepted(Handshake.Source from, int key, long deadlineNanos) {
+    Accepted(Handshake.Source from, int key, long sinceNanos) {
       this.from = from;
       this.key = key;
-      this.deadlineNanos = deadlineNanos;
+      this.sinceNanos = sinceNanos;
     }
   }
 
@@ -41,7 +43,7 @@ final class Acceptor {
   private final Handshake handshake;
   private final Counters counters;
   private final PortMonitor monitor;
-  private final Map<CmEndpoint, Accepted> accepted = new HashMap<>();
+  private final Map<CmEndpoint, Accepted> accepted = new LinkedHashMap<>(); // oldest first
   private final Map<Handshake.Source, CmEndpoint> byPeer = new HashMap<>();
   private CmEndpoint listener;
 
@@ -60,6 +62,7 @@ final class Acceptor {
     this.handshake = handshake;
     this.counters = counters;
     this.monitor = monitor;
+    table.whenFull(this::closeLongestHeld);
   }
 
   /**
@@ -117,8 +120,7 @@ final class Acceptor {
       refuse(endpoint, Refusal.BUDGET);
       return;
     }
-    long deadline = System.nanoTime() + config.connectTimeout().toNanos();
-    accepted.put(endpoint, new Accepted(from, key, deadline));
+    accepted.put(endpoint, new Accepted(from, key, System.nanoTime()));
     byPeer.put(from, endpoint);
     try {
       accept(endpoint, checked.request(), event, depth);
@@ -209,6 +211,26 @@ final class Acceptor {
     endpoint.destroy();
   }
 
+  /**
+   * Closes the connection that was accepted first, if that is longer ago than a peer keeps one that
+   * idles. The peer may have vanished without a word: nothing is sent to it that could fail, so its
+   * queue pair would stay for ever. If it is there after all, the READs under way fail, which costs
+   * a fetch by other means, and its next ones connect again.
+   */
+  private boolean closeLongestHeld() {
+    if (accepted.isEmpty()) {
+      return false;
+    }
+    Map.Entry<CmEndpoint, Accepted> oldest = accepted.entrySet().iterator().next();
+    Duration held = Duration.ofNanos(System.nanoTime() - oldest.getValue().sinceNanos);
+    if (held.compareTo(config.idleTimeout()) < 0) {
+      return false;
+    }
+    LOG.info("All queue pairs are in use: one that was accepted {} ago is closed", held);
+    close(oldest.getKey());
+    return true;
+  }
+
   private void forget(CmEndpoint endpoint) {
     Accepted connection = accepted.remove(endpoint);
     if (connection != null) {
@@ -220,9 +242,10 @@ final class Acceptor {
 
   /** Gives up connections that the peer did not complete in time. */
   long tick(long now) {
+    long patience = config.connectTimeout().toNanos();
     for (CmEndpoint endpoint : new ArrayList<>(accepted.keySet())) {
       Accepted connection = accepted.get(endpoint);
-      if (!connection.established && connection.deadlineNanos - now <= 0) {
+      if (!connection.established && now - connection.sinceNanos >= patience) {
         close(endpoint);
       }
     }

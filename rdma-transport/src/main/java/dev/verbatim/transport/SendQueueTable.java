@@ -2,6 +2,7 @@ package dev.verbatim.transport;
 
 import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -16,6 +17,7 @@ final class SendQueueTable {
   private final int[] generations;
   private final BitSet used = new BitSet();
   private final int slotBits;
+  private BooleanSupplier makeRoom = () -> false;
 
   SendQueueTable(int capacity) {
     connections = new AtomicReferenceArray<>(capacity);
@@ -26,8 +28,21 @@ final class SendQueueTable {
     }
   }
 
-  /** A fresh key, or -1 when all are in use. */
-  synchronized int reserve() {
+  /**
+   * @param makeRoom answers whether it has released a key; called by {@link #reserve} when all are
+   *     in use
+   */
+  void whenFull(BooleanSupplier makeRoom) {
+    this.makeRoom = makeRoom;
+  }
+
+  /** A fresh key, or -1 when all are in use and stay so. */
+  int reserve() {
+    int key = reserveUnused();
+    return key < 0 && makeRoom.getAsBoolean() ? reserveUnused() : key;
+  }
+
+  private synchronized int reserveUnused() {
     int slot = used.nextClearBit(0);
     if (slot >= connections.length()) {
       return -1;

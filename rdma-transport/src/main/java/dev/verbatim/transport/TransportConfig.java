@@ -148,7 +148,10 @@ public final class TransportConfig {
     return this;
   }
 
-  /** A connection without READs for this long is closed. */
+  /**
+   * A connection without READs for this long is closed. One that was accepted, whose READs are not
+   * seen, is closed after this long when all queue pairs are in use.
+   */
   public Duration idleTimeout() {
     return idleTimeout;
   }

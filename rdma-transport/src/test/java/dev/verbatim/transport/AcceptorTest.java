@@ -1,6 +1,7 @@
 package dev.verbatim.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
@@ -219,6 +220,49 @@ class AcceptorTest {
     assertEquals(List.of(old.address()), fabric.destroyedIds);
     assertEquals(1, fabric.counters.queuePairs.get());
     assertEquals(1, fabric.table.inUse());
+  }
+
+  @Test
+  void shouldMakeRoomForAPeerByClosingWhatIsHeldLongest() throws Exception {
+    config.maxConnections(2).idleTimeout(Duration.ofMillis(60));
+    listen();
+    MemorySegment first = request(from("first").request(Fabric.SELF, 16, 0, 1), 16);
+    establish(first);
+    MemorySegment second = request(from("second").request(Fabric.SELF, 16, 0, 1), 16);
+    establish(second);
+    Handshake third = from("third");
+    request(third.request(Fabric.SELF, 16, 0, 1), 16);
+    assertEquals(List.of(Refusal.BUDGET), refusals, "both may well be in use");
+    Thread.sleep(70);
+    request(third.request(Fabric.SELF, 16, 0, 1), 16);
+    assertEquals(List.of(Refusal.BUDGET), refusals);
+    assertTrue(fabric.destroyedIds.contains(first.address()));
+    assertFalse(fabric.destroyedIds.contains(second.address()));
+    verify(fabric.rdmaCm).disconnect(any());
+    assertEquals(2, fabric.counters.queuePairs.get());
+    assertEquals(2, fabric.table.inUse());
+  }
+
+  @Test
+  void shouldMakeRoomForAConnectionOfItsOwn() throws Exception {
+    config.maxConnections(1).idleTimeout(Duration.ofMillis(1));
+    listen();
+    establish(request(good(), 16));
+    Thread.sleep(2);
+    fabric.connector.connect(Fabric.PEER);
+    fabric.step();
+    assertEquals(0, fabric.counters.queuePairs.get());
+    fabric.establish(fabric.ids.getLast());
+    assertEquals(1, fabric.counters.connectsInitiated.sum());
+  }
+
+  private Handshake from(String name) {
+    return new Handshake(config.applicationToken(), name, 3);
+  }
+
+  private void establish(MemorySegment id) throws Exception {
+    fabric.cmEvent(CmEventType.ESTABLISHED, id, 0, NONE);
+    fabric.step();
   }
 
   @Test
