@@ -160,14 +160,16 @@ final class BufferPool {
 
   /** Deregisters all slabs, those with slices in use too: no READ may be outstanding any more. */
   void close() {
-    List<Slab> all;
-    synchronized (lock) {
-      closed = true;
-      all = List.copyOf(slabs);
-      slabs.clear();
-      totalBytes = 0;
+    synchronized (growth) { // a slab that is just made or dropped is gone after this, too
+      List<Slab> all;
+      synchronized (lock) {
+        closed = true;
+        all = List.copyOf(slabs);
+        slabs.clear();
+        totalBytes = 0;
+      }
+      all.forEach(Slab::close);
     }
-    all.forEach(Slab::close);
   }
 
   private static long roundUp(long value, long multiple) {

@@ -16,6 +16,7 @@ final class Counters {
   final AtomicInteger queuePairs = new AtomicInteger();
   final AtomicInteger memoryRegions = new AtomicInteger();
   final AtomicLong registeredBytes = new AtomicLong();
+  final AtomicInteger mappings = new AtomicInteger();
 
   private final Map<String, LongAdder> readFailures = new ConcurrentHashMap<>();
   private final Map<String, LongAdder> connectsRefused = new ConcurrentHashMap<>();
@@ -44,6 +45,7 @@ final class Counters {
         queuePairs.get(),
         memoryRegions.get(),
         registeredBytes.get(),
+        mappings.get(),
         poolBytes,
         poolUsedBytes,
         copy(asyncEvents));

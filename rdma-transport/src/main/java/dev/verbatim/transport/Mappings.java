@@ -25,9 +25,11 @@ final class Mappings {
   private static final Logger LOG = LoggerFactory.getLogger(Mappings.class);
 
   private final Posix posix;
+  private final Counters counters;
 
-  Mappings(Posix posix) {
+  Mappings(Posix posix, Counters counters) {
     this.posix = posix;
+    this.counters = counters;
   }
 
   /**
@@ -46,6 +48,7 @@ final class Mappings {
         adviseHugePages(mapping);
       }
     }
+    counters.mappings.incrementAndGet();
     return mapping.reinterpret(arena, this::unmap);
   }
 
@@ -77,6 +80,7 @@ final class Mappings {
   private void unmap(MemorySegment mapping) {
     try {
       posix.munmap(mapping);
+      counters.mappings.decrementAndGet();
     } catch (VerbsException e) {
       LOG.warn("A mapping stays: {}", e.getMessage());
     }
@@ -104,12 +108,17 @@ final class Mappings {
   }
 
   /** A shared mapping of a part of the file; read-only for the program in either mode. */
-  static MemorySegment file(
+  MemorySegment file(
       Path file, FileChannel channel, long offset, long length, FilePinMode mode, Arena arena)
       throws RegistrationException {
     MapMode mapMode = mode == FilePinMode.WRITABLE_MAPPING ? MapMode.READ_WRITE : MapMode.READ_ONLY;
     try {
-      return channel.map(mapMode, offset, length, arena).asReadOnly();
+      MemorySegment mapping = channel.map(mapMode, offset, length, arena);
+      counters.mappings.incrementAndGet();
+      // The arena unmaps it; this is told of that.
+      return mapping
+          .reinterpret(arena, unmapped -> counters.mappings.decrementAndGet())
+          .asReadOnly();
     } catch (IOException e) {
       throw fileFailure(file, e);
     }
@@ -121,22 +130,29 @@ final class Mappings {
 
   /** Closes the arena, also when another thread is just copying from its memory. */
   static void release(Arena arena) {
-    for (int i = 0; i < RELEASE_TRIES; i++) {
+    boolean interrupted = false;
+    for (int i = 0; !tryClose(arena); i++) {
+      if (i == RELEASE_TRIES) {
+        LOG.warn("A mapping stays: its memory is in use");
+        break;
+      }
       try {
-        arena.close();
-        return;
-      } catch (IllegalStateException e) {
-        if (!arena.scope().isAlive()) {
-          return;
-        }
-        try {
-          Thread.sleep(1);
-        } catch (InterruptedException interrupted) {
-          Thread.currentThread().interrupt();
-          break;
-        }
+        Thread.sleep(1);
+      } catch (InterruptedException e) {
+        interrupted = true; // whoever is interrupted must not leave a mapping behind
       }
     }
-    LOG.warn("A mapping stays: its memory is in use");
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static boolean tryClose(Arena arena) {
+    try {
+      arena.close();
+      return true;
+    } catch (IllegalStateException e) {
+      return !arena.scope().isAlive();
+    }
   }
 }

@@ -34,7 +34,7 @@ final class MemoryManager {
     Arena arena = Arena.ofShared();
     try {
       MemorySegment memory = mappings.anonymous(rounded, hugePages, arena);
-      return region(memory, arena);
+      return registrar.registerRegion(memory, arena);
     } catch (VerbsException e) {
       Mappings.release(arena);
       throw new RegistrationException(RegistrationException.Kind.DEVICE, e.getMessage(), e);
@@ -73,21 +73,12 @@ final class MemoryManager {
       throws RegistrationException {
     Arena arena = Arena.ofShared();
     try {
-      return region(Mappings.file(file, channel, offset, length, mode, arena), arena);
+      return registrar.registerRegion(
+          mappings.file(file, channel, offset, length, mode, arena), arena);
     } catch (RegistrationException | RuntimeException e) {
       Mappings.release(arena);
       throw e;
     }
-  }
-
-  private MemoryRegion region(MemorySegment memory, Arena arena) throws RegistrationException {
-    Registrar.Registration registration = registrar.register(memory, Registrar.REMOTE_READ);
-    MemoryRegion region = new MemoryRegion(registrar, registration, memory, arena);
-    if (!registrar.remember(region)) {
-      registrar.deregister(registration);
-      throw new IllegalStateException("the transport is closed");
-    }
-    return region;
   }
 
   /** A slab for the pool; peers have no access to it. */

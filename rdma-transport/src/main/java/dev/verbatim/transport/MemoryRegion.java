@@ -2,18 +2,21 @@ package dev.verbatim.transport;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Registered memory that peers may READ and do nothing else with. Its address for peers starts at a
  * random base, so that a stale or guessed {@code (iova, rkey)} pair faults at the device.
+ *
+ * <p>Thread-safe. Closed by {@link #close} or with its transport; after that {@link #segment}
+ * throws {@link IllegalStateException}, and {@link #iova}, {@link #rkey} and {@link #length} still
+ * tell what was.
  */
 public final class MemoryRegion implements AutoCloseable {
   private final Registrar registrar;
   private final Registrar.Registration registration;
   private final MemorySegment memory;
   private final Arena arena;
-  private final AtomicBoolean closed = new AtomicBoolean();
+  private volatile boolean closed;
 
   /**
    * @param memory the bytes that peers may read, in an own mapping
@@ -49,20 +52,22 @@ public final class MemoryRegion implements AutoCloseable {
    * @throws IllegalStateException after close
    */
   public MemorySegment segment() {
-    if (closed.get()) {
+    if (closed) {
       throw new IllegalStateException("the memory region is closed");
     }
     return memory;
   }
 
-  /** Deregisters, then unmaps or frees. Idempotent. */
+  /** Deregisters, then unmaps or frees. Idempotent; all that call it return after that is done. */
   @Override
-  public void close() {
-    if (closed.compareAndSet(false, true)) {
-      registrar.forget(this);
-      if (registrar.deregister(registration)) {
-        Mappings.release(arena);
-      }
+  public synchronized void close() {
+    if (closed) {
+      return;
     }
+    closed = true;
+    if (registrar.deregister(registration)) {
+      Mappings.release(arena);
+    }
+    registrar.forget(this); // last: the transport must not close the device before
   }
 }

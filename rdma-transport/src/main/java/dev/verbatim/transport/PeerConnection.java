@@ -4,7 +4,10 @@ import dev.verbatim.verbs.VerbsException;
 import dev.verbatim.verbs.WcStatus;
 import java.util.List;
 
-/** An established way to one peer: one or several queue pairs. */
+/**
+ * An established way to one peer: one or several queue pairs. Thread-safe; every method may be
+ * called after the connection, or its transport, is closed.
+ */
 public final class PeerConnection {
   /** A batch goes to one more queue pair for each so many bytes. */
   static final long STRIPE_BYTES = 256 << 10;

@@ -9,6 +9,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * A slice of the pool that READs land in. It starts with one reference; the slice goes back to the
  * pool when the last one is released.
+ *
+ * <p>Thread-safe. After the last release every method but {@link #length} throws {@link
+ * IllegalStateException}. After the transport's close the buffer may still be retained and
+ * released; touching its memory throws {@link IllegalStateException}.
  */
 public final class ReadBuffer {
   private final BufferPool pool;

@@ -5,6 +5,7 @@ import dev.verbatim.verbs.IbvMr;
 import dev.verbatim.verbs.Verbs;
 import dev.verbatim.verbs.VerbsConstants;
 import dev.verbatim.verbs.VerbsException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -43,11 +44,10 @@ final class Registrar {
   private final SecureRandom random = new SecureRandom();
   private final Set<MemoryRegion> regions = new HashSet<>();
 
-  /** Read-held while the device is called, so that closing does not pull it away. */
+  /** Read-held while something is registered, so that closing does not miss it. */
   private final ReadWriteLock inUse = new ReentrantReadWriteLock();
 
   private boolean closed;
-  private boolean regionsClosed;
 
   /**
    * @param mostRegionBytes {@code max_mr_size} of the device, unsigned
@@ -72,6 +72,24 @@ final class Registrar {
   /** Longest region of the device, bytes, whole pages. */
   long mostRegionBytes() {
     return Math.max(Pages.size(), mostRegionBytes / Pages.size() * Pages.size());
+  }
+
+  /**
+   * Registers memory for peers to read. The region is closed with this registrar at the latest.
+   *
+   * @param arena whose closing unmaps the memory
+   */
+  MemoryRegion registerRegion(MemorySegment memory, Arena arena) throws RegistrationException {
+    inUse.readLock().lock();
+    try {
+      MemoryRegion region = new MemoryRegion(this, register(memory, REMOTE_READ), memory, arena);
+      synchronized (regions) {
+        regions.add(region);
+      }
+      return region;
+    } finally {
+      inUse.readLock().unlock();
+    }
   }
 
   Registration register(MemorySegment memory, int access) throws RegistrationException {
@@ -107,7 +125,6 @@ final class Registrar {
 
   /** False when the device keeps the region; its memory must not be unmapped then. */
   boolean deregister(Registration registration) {
-    inUse.readLock().lock();
     try {
       verbs.deregMr(registration.handle());
       counters.memoryRegions.decrementAndGet();
@@ -116,8 +133,6 @@ final class Registrar {
     } catch (VerbsException e) {
       LOG.warn("A memory region stays registered: {}", e.getMessage());
       return false;
-    } finally {
-      inUse.readLock().unlock();
     }
   }
 
@@ -151,32 +166,22 @@ final class Registrar {
     return new RegistrationException(kind, e.getMessage(), e);
   }
 
-  /** Lets the region take part in {@link #close}; false when that has begun. */
-  boolean remember(MemoryRegion region) {
-    synchronized (regions) {
-      return !regionsClosed && regions.add(region);
-    }
-  }
-
+  /** The region was deregistered. */
   void forget(MemoryRegion region) {
     synchronized (regions) {
       regions.remove(region);
     }
   }
 
-  /** Closes all regions that are still open; after the pool was closed. */
+  /** Closes all regions that are still open and waits for those that others are just closing. */
   void close() {
     inUse.writeLock().lock();
     closed = true;
     inUse.writeLock().unlock();
     List<MemoryRegion> open;
     synchronized (regions) {
-      regionsClosed = true;
       open = new ArrayList<>(regions);
     }
     open.forEach(MemoryRegion::close);
-    // Whoever was deregistering at the same time is done after this.
-    inUse.writeLock().lock();
-    inUse.writeLock().unlock();
   }
 }

@@ -15,6 +15,7 @@ import java.util.Map;
  * @param queuePairs queue pairs open now
  * @param memoryRegions regions registered now, the pool's slabs included
  * @param registeredBytes bytes registered now, the pool's slabs included
+ * @param mappings memory mappings held now, of files and of anonymous memory
  * @param poolBytes bytes of the pool's slabs now
  * @param poolUsedBytes bytes of slices in use now
  * @param asyncEvents asynchronous events by name
@@ -29,6 +30,7 @@ public record TransportCounters(
     int queuePairs,
     int memoryRegions,
     long registeredBytes,
+    int mappings,
     long poolBytes,
     long poolUsedBytes,
     Map<String, Long> asyncEvents) {}

@@ -63,7 +63,7 @@ final class TransportParts implements PortMonitor.Actions {
     registrar =
         new Registrar(
             port.verbs(), port.pd(), choice.device().limits().maxMrSize(), memlock, counters);
-    memory = new MemoryManager(new Mappings(port.posix()), registrar, config.hugePages());
+    memory = new MemoryManager(new Mappings(port.posix(), counters), registrar, config.hugePages());
     pool =
         new BufferPool(
             memory::slab,
@@ -243,7 +243,9 @@ final class TransportParts implements PortMonitor.Actions {
     } else {
       acceptor.close();
     }
-    endpoints.destroyParked();
+    if (ended) { // or else they are that thread's still
+      endpoints.destroyParked();
+    }
     if (pollerThread != null) {
       poller.stop();
       ended &= join(pollerThread);
@@ -266,11 +268,20 @@ final class TransportParts implements PortMonitor.Actions {
   }
 
   private static boolean join(Thread thread) {
+    long end = System.nanoTime() + JOIN_TIMEOUT.toNanos();
+    boolean interrupted = false;
     try {
-      return thread.join(JOIN_TIMEOUT);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
+      while (true) {
+        try {
+          return thread.join(Duration.ofNanos(end - System.nanoTime()));
+        } catch (InterruptedException e) {
+          interrupted = true; // a task that is killed must not leave everything open
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }

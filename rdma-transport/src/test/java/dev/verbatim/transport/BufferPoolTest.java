@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class BufferPoolTest {
@@ -128,6 +130,40 @@ class BufferPoolTest {
     assertThrows(IllegalStateException.class, () -> pool.tryAcquire(1));
     kept.release();
     assertThrows(IllegalStateException.class, kept::release);
+  }
+
+  @Test
+  void shouldWaitWithClosingForASlabThatIsJustMade() throws Exception {
+    CountDownLatch making = new CountDownLatch(1);
+    CountDownLatch made = new CountDownLatch(1);
+    BufferPool pool =
+        new BufferPool(
+            bytes -> {
+              making.countDown();
+              await(made);
+              return slab(bytes);
+            },
+            SLAB,
+            SLAB);
+    Thread user =
+        Thread.ofPlatform()
+            .start(() -> assertThrows(IllegalStateException.class, () -> pool.tryAcquire(1)));
+    making.await();
+    Thread closer = Thread.ofPlatform().start(pool::close);
+    assertFalse(closer.join(Duration.ofMillis(100)));
+    made.countDown();
+    closer.join();
+    user.join();
+    assertEquals(created.size(), closed.size());
+    assertEquals(1, closed.size());
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Slices in use never overlap, and everything is one gap again in the end. */

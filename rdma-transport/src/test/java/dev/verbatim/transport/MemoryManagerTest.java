@@ -26,10 +26,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.IntPredicate;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -84,10 +86,12 @@ class MemoryManagerTest {
     return mr;
   }
 
+  private Registrar registrar(long mostRegionBytes) {
+    return new Registrar(verbs, MemorySegment.NULL, mostRegionBytes, new Memlock(posix), counters);
+  }
+
   private MemoryManager manager(long mostRegionBytes) {
-    Registrar registrar =
-        new Registrar(verbs, MemorySegment.NULL, mostRegionBytes, new Memlock(posix), counters);
-    return new MemoryManager(new Mappings(posix), registrar, true);
+    return new MemoryManager(new Mappings(posix, counters), registrar(mostRegionBytes), true);
   }
 
   private Path file(int bytes) throws Exception {
@@ -115,6 +119,7 @@ class MemoryManagerTest {
         calls);
     assertEquals(0, counters.memoryRegions.get());
     assertEquals(0, counters.registeredBytes.get());
+    assertEquals(0, counters.mappings.get());
   }
 
   /** Addresses for peers: never the virtual one, never twice, no wrap, same place in the page. */
@@ -169,8 +174,10 @@ class MemoryManagerTest {
     for (int i = 0; i < 3; i++) {
       assertEquals(2 * i, regions.get(i).segment().get(ValueLayout.JAVA_BYTE, 0));
     }
+    assertEquals(3, counters.mappings.get());
     regions.forEach(MemoryRegion::close);
     assertEquals(0, counters.memoryRegions.get());
+    assertEquals(0, counters.mappings.get());
   }
 
   @Test
@@ -183,6 +190,7 @@ class MemoryManagerTest {
         RegistrationException.class,
         () -> manager.registerFile(file, 4 * Pages.size(), FilePinMode.READ_ONLY_MAPPING));
     assertEquals(0, counters.memoryRegions.get());
+    assertEquals(0, counters.mappings.get());
     assertEquals(
         4, manager.registerFile(file, 4 * Pages.size(), FilePinMode.READ_ONLY_MAPPING).size());
   }
@@ -270,5 +278,33 @@ class MemoryManagerTest {
     MemoryRegion region = manager(-1).allocate(1);
     region.close();
     assertFalse(calls.contains("unmap"));
+    assertEquals(1, counters.mappings.get());
+  }
+
+  @Test
+  void shouldNotBeClosedBeforeARegionThatAnotherThreadIsJustClosing() throws Exception {
+    CountDownLatch deregistering = new CountDownLatch(1);
+    CountDownLatch deviceAnswers = new CountDownLatch(1);
+    doAnswer(
+            call -> {
+              deregistering.countDown();
+              deviceAnswers.await();
+              return null;
+            })
+        .when(verbs)
+        .deregMr(any());
+    Registrar registrar = registrar(-1);
+    MemoryManager manager = new MemoryManager(new Mappings(posix, counters), registrar, true);
+    MemoryRegion region = manager.allocate(1);
+    Thread closer = Thread.ofPlatform().start(region::close);
+    deregistering.await();
+    Thread all = Thread.ofPlatform().start(registrar::close);
+    assertFalse(all.join(Duration.ofMillis(100)));
+    deviceAnswers.countDown();
+    all.join();
+    closer.join();
+    assertEquals(0, counters.memoryRegions.get());
+    assertThrows(IllegalStateException.class, () -> manager.allocate(1));
+    assertEquals(0, counters.mappings.get());
   }
 }
