@@ -1,9 +1,14 @@
 package dev.verbatim.it.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.transport.PortControl.StandInFaults;
+import dev.verbatim.transport.ConnectException;
 import dev.verbatim.transport.MemoryRegion;
+import dev.verbatim.transport.PeerAddress;
 import dev.verbatim.transport.PeerConnection;
 import dev.verbatim.transport.RdmaTransport;
 import dev.verbatim.transport.ReadBatch;
@@ -11,19 +16,37 @@ import dev.verbatim.transport.ReadBuffer;
 import dev.verbatim.transport.TransportConfig;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 
-/** Tests on a device; after each, nothing may be left: at the device, as counted, as threads. */
+/**
+ * Tests on a device; after each, nothing may be left: at the device, as counted, as threads, as
+ * descriptors and mappings of the process.
+ */
 @Tag("device")
 @Tag("guest")
 abstract class DeviceTest {
+  /** What the libraries open at their first use, and keep, is open. */
+  private static boolean warm;
+
   private final List<RdmaTransport> opened = new ArrayList<>();
   private final List<RegionServer.Child> processes = new ArrayList<>();
 
+  private Holdings before;
+
   @BeforeEach
-  void healDevice() throws Exception {
+  void healDeviceAndLookAtTheProcess() throws Exception {
+    healDevice();
+    if (!warm) {
+      Transports.open(Transports.config("first")).close();
+      warm = true;
+    }
+    before = Holdings.now();
+  }
+
+  private static void healDevice() throws Exception {
     if (StandInFaults.present()) {
       StandInFaults.set("");
     }
@@ -39,6 +62,7 @@ abstract class DeviceTest {
     opened.forEach(Transports::assertNothingLeft);
     assertEquals(List.of(), transportThreads());
     StandInCounters.assertNothingLeft();
+    before.assertNothingMore();
   }
 
   private static List<String> transportThreads() {
@@ -69,6 +93,17 @@ abstract class DeviceTest {
     MemoryRegion region = server.allocate(bytes);
     Pattern.fill(region.segment());
     return region;
+  }
+
+  /** Waits for the connection to fail and answers why. */
+  static String connectFails(RdmaTransport from, PeerAddress to) {
+    ExecutionException failure =
+        assertThrows(ExecutionException.class, () -> Transports.connect(from, to));
+    return assertInstanceOf(ConnectException.class, failure.getCause()).getMessage();
+  }
+
+  static void assertContains(String part, String text) {
+    assertTrue(text.contains(part), text);
   }
 
   /** Posts one READ; its outcome also gives the buffer back. */

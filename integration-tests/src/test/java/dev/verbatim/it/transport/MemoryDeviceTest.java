@@ -14,6 +14,7 @@ import dev.verbatim.transport.RegistrationException;
 import dev.verbatim.transport.UnavailableReason;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -67,6 +68,28 @@ class MemoryDeviceTest extends DeviceTest {
     RegionServer.Served region = server.served();
     assertReads(reader, connection, region, 0, 300_001);
     assertReads(reader, connection, region, 4095, 2);
+  }
+
+  @Test
+  void shouldTellAsManyMappingsAsTheSystemDoes() throws Exception {
+    RdmaTransport server = open("server");
+    int own = server.counters().mappings();
+    Path file = directory.resolve("shuffle.data");
+    Pattern.write(file, 100_000);
+    List<MemoryRegion> regions = new ArrayList<>();
+    for (int i = 1; i <= 3; i++) {
+      regions.addAll(server.registerFile(file, 100_000, server.probe(directory)));
+      assertEquals(i, Holdings.mappingsOf(file));
+      assertEquals(own + i, server.counters().mappings());
+    }
+    server.allocate(1);
+    assertEquals(own + 4, server.counters().mappings());
+    regions.getFirst().close();
+    assertEquals(2, Holdings.mappingsOf(file));
+    assertEquals(own + 3, server.counters().mappings());
+    server.close();
+    assertEquals(0, Holdings.mappingsOf(file));
+    assertEquals(0, server.counters().mappings());
   }
 
   @Test

@@ -38,6 +38,9 @@ class PortDeviceTest extends DeviceTest {
       List<Outcome> outcomes = readUntilThePortIsDown(reader, connection, region);
       Transports.await("the reader knows", () -> !reader.portActive());
       Transports.await("the server knows", () -> !server.portActive());
+      Outcome late = post(reader, connection, region.iova(), region.rkey(), 1);
+      late.assertFailed();
+      outcomes.add(late);
       assertFailures(outcomes);
       ExecutionException refused =
           assertThrows(
@@ -81,7 +84,7 @@ class PortDeviceTest extends DeviceTest {
     }
   }
 
-  /** Each was told once, the last one that the connection is down. */
+  /** Each was told once, and if it failed, that it is for the connection. */
   private static void assertFailures(List<Outcome> outcomes) throws Exception {
     for (Outcome outcome : outcomes) {
       ReadFailure failure = outcome.awaitEnd();

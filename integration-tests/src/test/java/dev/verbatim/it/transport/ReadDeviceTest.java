@@ -20,18 +20,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** READs between two transports of this process, through the device. */
-@Tag("device")
-@Tag("guest")
-class ReadDeviceTest {
+class ReadDeviceTest extends DeviceTest {
   private static final long REGION = 4 << 20;
   private static final long SPLIT = 256 << 10;
 
@@ -40,35 +36,18 @@ class ReadDeviceTest {
   private PeerConnection connection;
 
   @BeforeEach
-  void open() throws Exception {
-    server = Transports.open(Transports.config("server"));
-    reader = Transports.open(Transports.config("reader").maxReadBytes(SPLIT));
+  void connect() throws Exception {
+    server = open("server");
+    reader = open(Transports.config("reader").maxReadBytes(SPLIT));
     connection = Transports.connect(reader, Transports.address("server", server));
   }
 
-  @AfterEach
-  void close() {
-    reader.close();
-    server.close();
-    Transports.assertNothingLeft(reader);
-    Transports.assertNothingLeft(server);
-  }
-
   private MemoryRegion patternRegion() throws Exception {
-    MemoryRegion region = server.allocate(REGION);
-    Pattern.fill(region.segment());
-    return region;
+    return patternRegion(server, REGION);
   }
 
   private void assertReads(MemoryRegion region, long from, long length) throws Exception {
-    ReadBuffer buffer = reader.tryAcquire(length).orElseThrow();
-    buffer.segment().fill((byte) 0);
-    Outcome outcome = new Outcome();
-    connection.read(
-        new ReadBatch(outcome).add(region.iova() + from, region.rkey(), buffer, 0, length));
-    outcome.assertSucceeded();
-    Pattern.assertEqualTo(buffer.segment(), from);
-    buffer.release();
+    assertReads(reader, connection, region, from, length);
   }
 
   private ReadFailure readFails(long iova, int rkey, long length) throws Exception {
@@ -271,31 +250,5 @@ class ReadDeviceTest {
     late.assertFailed(ReadFailure.Kind.DISCONNECTED);
     buffer.release();
     Transports.await("buffers are given back", () -> reader.counters().poolUsedBytes() == 0);
-  }
-
-  @Test
-  void shouldThrowInsteadOfCrashingWhenUsedAfterClose() throws Exception {
-    MemoryRegion region = patternRegion();
-    MemorySegment memory = region.segment();
-    ReadBuffer buffer = reader.tryAcquire(100).orElseThrow();
-    MemorySegment slice = buffer.segment();
-    reader.close();
-    server.close();
-    reader.close();
-    assertThrowsClosed(region::segment);
-    assertThrowsClosed(() -> memory.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0));
-    assertThrowsClosed(() -> slice.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0));
-    assertThrowsClosed(() -> server.allocate(1));
-    assertThrowsClosed(() -> reader.tryAcquire(1));
-    assertThrowsClosed(() -> reader.connect(Transports.address("server", server)));
-    Outcome outcome = new Outcome();
-    assertFalse(connection.isOpen());
-    buffer.release();
-    region.close();
-    assertFalse(outcome.hasEnded());
-  }
-
-  private static void assertThrowsClosed(org.junit.jupiter.api.function.Executable use) {
-    org.junit.jupiter.api.Assertions.assertThrows(IllegalStateException.class, use);
   }
 }

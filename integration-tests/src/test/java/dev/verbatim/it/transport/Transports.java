@@ -81,6 +81,7 @@ final class Transports {
     assertEquals(0, counters.queuePairs(), "queue pairs");
     assertEquals(0, counters.memoryRegions(), "memory regions");
     assertEquals(0, counters.registeredBytes(), "registered bytes");
+    assertEquals(0, counters.mappings(), "memory mappings");
     assertEquals(0, counters.poolUsedBytes(), "bytes of buffers in use");
   }
 }
