@@ -25,6 +25,7 @@ final class DiskFetch {
   private static final int PIECE_BYTES = 4 << 20;
 
   private final RdmaFetch fetch;
+  private final FetchAttempt attempt;
   private final FetchContext context;
   private final DownloadFileManager files;
   private final PeerConnection connection;
@@ -32,27 +33,37 @@ final class DiskFetch {
 
   DiskFetch(
       RdmaFetch fetch,
+      FetchAttempt attempt,
       FetchContext context,
       DownloadFileManager files,
       PeerConnection connection,
       List<ShuffleBlock> blocks) {
     this.fetch = fetch;
+    this.attempt = attempt;
     this.context = context;
     this.files = files;
     this.connection = connection;
     this.blocks = blocks;
   }
 
-  /** Ends when all blocks are delivered, or the rest is left to TCP. */
+  /** Ends when all blocks are delivered, or others go on with the rest. */
   void run() {
     try {
       for (ShuffleBlock block : blocks) {
-        download(block);
+        try {
+          download(block);
+        } catch (ReadException e) {
+          if (e.failure == null) {
+            fetch.fallback(blocks, FallbackReason.POOL_EXHAUSTED, "for data");
+          } else {
+            attempt.leaveGuilty(e.failure, List.of(block));
+            attempt.retry(e.failure, blocks);
+          }
+          return;
+        }
       }
-    } catch (ReadException e) {
-      fetch.fallbackAll(e.reason, e.getMessage());
     } catch (Throwable e) {
-      fetch.fallbackAll(FallbackReason.DOWNLOAD_FAILED, e.toString());
+      fetch.fallback(blocks, FallbackReason.DOWNLOAD_FAILED, e.toString());
     }
   }
 
@@ -77,14 +88,15 @@ final class DiskFetch {
     CompletableFuture<ReadBuffer> next = read(block, 0);
     for (long done = 0; done < block.length; done += PIECE_BYTES) {
       ReadBuffer piece = await(next);
-      long following = done + PIECE_BYTES;
-      next = following < block.length ? read(block, following) : null;
+      next = null;
       try {
+        long following = done + PIECE_BYTES;
+        next = following < block.length ? read(block, following) : null;
         ByteBuffer bytes = piece.asByteBuffer(0, (int) piece.length());
         while (bytes.hasRemaining()) {
           channel.write(bytes);
         }
-      } catch (IOException | RuntimeException e) {
+      } catch (Throwable e) {
         if (next != null) {
           next.thenAccept(ReadBuffer::release);
         }
@@ -99,30 +111,31 @@ final class DiskFetch {
     int length = (int) Math.min(PIECE_BYTES, block.length - done);
     Optional<ReadBuffer> acquired = context.transport().tryAcquire(length);
     if (acquired.isEmpty()) {
-      return CompletableFuture.failedFuture(
-          new ReadException(FallbackReason.POOL_EXHAUSTED, "for data"));
+      return CompletableFuture.failedFuture(new ReadException(null));
     }
     ReadBuffer buffer = acquired.get();
     CompletableFuture<ReadBuffer> end = new CompletableFuture<>();
-    ReadPlan plan =
-        new ReadPlan(
-            new ReadBatch(
-                new ReadListener() {
-                  @Override
-                  public void onSuccess() {
-                    end.complete(buffer);
-                  }
+    ReadListener listener =
+        new ReadListener() {
+          @Override
+          public void onSuccess() {
+            end.complete(buffer);
+          }
 
-                  @Override
-                  public void onFailure(ReadFailure cause) {
-                    buffer.release();
-                    end.completeExceptionally(
-                        new ReadException(
-                            FallbackReason.of(cause.kind()), cause.kind() + ": " + cause.detail()));
-                  }
-                }));
-    plan.add(block.output, block.offset + done, length, buffer, 0);
-    connection.read(plan.batch());
+          @Override
+          public void onFailure(ReadFailure cause) {
+            buffer.release();
+            end.completeExceptionally(new ReadException(cause));
+          }
+        };
+    try {
+      ReadPlan plan = new ReadPlan(new ReadBatch(listener));
+      plan.add(block.output, block.offset + done, length, buffer, 0);
+      connection.read(plan.batch());
+    } catch (RuntimeException | Error e) {
+      buffer.release();
+      throw e;
+    }
     return end;
   }
 
@@ -141,11 +154,13 @@ final class DiskFetch {
   private static final class ReadException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    private final FallbackReason reason;
+    private final transient ReadFailure failure;
 
-    ReadException(FallbackReason reason, String message) {
-      super(message);
-      this.reason = reason;
+    /**
+     * @param failure null when no buffer was free
+     */
+    ReadException(ReadFailure failure) {
+      this.failure = failure;
     }
   }
 }

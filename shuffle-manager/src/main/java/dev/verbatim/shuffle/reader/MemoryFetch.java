@@ -9,10 +9,15 @@ import dev.verbatim.transport.ReadFailure;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * READs the data of located blocks into the pool: in batches of bounded size, so that a batch's
@@ -32,27 +37,49 @@ final class MemoryFetch {
 
   private record Landing(Piece piece, Slice slice) {}
 
+  /** One batch: its bytes and the references that it holds itself. */
+  private record Landings(List<Landing> landings, List<ReadBuffer> buffers) {
+    Set<ShuffleBlock> blocks() {
+      return landings.stream()
+          .map(landing -> landing.piece().block())
+          .collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    void release() {
+      buffers.forEach(ReadBuffer::release);
+    }
+  }
+
   private final RdmaFetch fetch;
+  private final FetchAttempt attempt;
   private final FetchContext context;
   private final PeerConnection connection;
+  private final List<ShuffleBlock> blocks;
   private final ArrayDeque<List<Piece>> waiting = new ArrayDeque<>();
 
   /** Slices of unfinished blocks by position: batches may end in any order. */
   private final Map<ShuffleBlock, TreeMap<Long, Slice>> partial = new HashMap<>();
 
   private int inFlight;
-  private FallbackReason failure;
-  private String failureDetail;
+
+  /** What becomes of the blocks that are left over, since a failure; null without one. */
+  private Consumer<List<ShuffleBlock>> ending;
 
   MemoryFetch(
-      RdmaFetch fetch, FetchContext context, PeerConnection connection, List<ShuffleBlock> blocks) {
+      RdmaFetch fetch,
+      FetchAttempt attempt,
+      FetchContext context,
+      PeerConnection connection,
+      List<ShuffleBlock> blocks) {
     this.fetch = fetch;
+    this.attempt = attempt;
     this.context = context;
     this.connection = connection;
-    plan(blocks);
+    this.blocks = blocks;
+    plan();
   }
 
-  private void plan(List<ShuffleBlock> blocks) {
+  private void plan() {
     List<Piece> batch = new ArrayList<>();
     long bytes = 0;
     for (ShuffleBlock block : blocks) {
@@ -71,42 +98,66 @@ final class MemoryFetch {
   }
 
   void start() {
-    postMore();
+    goOn();
   }
 
-  /** Posts what may be in flight; after a failure waits for the rest, then leaves all to TCP. */
-  private void postMore() {
-    List<ReadBatch> ready = new ArrayList<>();
-    boolean over;
-    synchronized (this) {
-      while (failure == null && inFlight < BATCHES_IN_FLIGHT && !waiting.isEmpty()) {
-        prepare(waiting.poll())
-            .ifPresentOrElse(
-                batch -> {
-                  ready.add(batch);
-                  inFlight++;
-                },
-                () -> fail(FallbackReason.POOL_EXHAUSTED, "for data"));
+  /** Posts what may be in flight; after a failure waits for the rest and then ends. */
+  private void goOn() {
+    for (List<Piece> next = poll(); next != null; next = poll()) {
+      try {
+        post(next);
+      } catch (RuntimeException | Error e) {
+        ended(leave(FallbackReason.READ_FAILED, e.toString()));
       }
-      over = failure != null && inFlight == 0;
     }
-    ready.forEach(connection::read);
-    if (over) {
-      dropPartial();
-      fetch.fallbackAll(failure, failureDetail);
+    Consumer<List<ShuffleBlock>> end = null;
+    synchronized (this) {
+      if (ending != null && inFlight == 0) {
+        end = ending;
+        ending = rest -> {};
+        dropPartial();
+      }
     }
-  }
-
-  private void fail(FallbackReason reason, String detail) {
-    if (failure == null) {
-      failure = reason;
-      failureDetail = detail;
+    if (end != null) {
+      end.accept(blocks);
     }
   }
 
-  private Optional<ReadBatch> prepare(List<Piece> pieces) {
-    List<Landing> landings = new ArrayList<>();
-    List<ReadBuffer> buffers = new ArrayList<>();
+  private synchronized List<Piece> poll() {
+    if (ending != null || inFlight == BATCHES_IN_FLIGHT || waiting.isEmpty()) {
+      return null;
+    }
+    inFlight++;
+    return waiting.poll();
+  }
+
+  private void post(List<Piece> pieces) {
+    Landings batch = new Landings(new ArrayList<>(), new ArrayList<>());
+    try {
+      if (!findRoom(pieces, batch)) {
+        batch.release();
+        ended(leave(FallbackReason.POOL_EXHAUSTED, "for data"));
+        return;
+      }
+      ReadPlan plan =
+          new ReadPlan(
+              new ReadBatch(
+                  fetch.listener(
+                      batch.blocks(), () -> arrived(batch), cause -> failed(cause, batch))));
+      for (Landing landing : batch.landings()) {
+        Piece piece = landing.piece();
+        Slice slice = landing.slice();
+        plan.add(
+            piece.block().output, piece.position(), piece.length(), slice.buffer(), slice.offset());
+      }
+      connection.read(plan.batch());
+    } catch (RuntimeException | Error e) {
+      batch.release();
+      throw e;
+    }
+  }
+
+  private boolean findRoom(List<Piece> pieces, Landings batch) {
     for (int from = 0; from < pieces.size(); ) {
       int to = from + 1;
       long bytes = pieces.get(from).length();
@@ -115,64 +166,70 @@ final class MemoryFetch {
       }
       Optional<ReadBuffer> buffer = context.transport().tryAcquire(bytes);
       if (buffer.isEmpty()) {
-        buffers.forEach(ReadBuffer::release);
-        return Optional.empty();
+        return false;
       }
-      buffers.add(buffer.get());
+      batch.buffers().add(buffer.get());
       long at = 0;
       for (Piece piece : pieces.subList(from, to)) {
-        landings.add(new Landing(piece, new Slice(buffer.get(), at, piece.length())));
+        batch.landings().add(new Landing(piece, new Slice(buffer.get(), at, piece.length())));
         at += piece.length();
       }
       from = to;
     }
-    ReadPlan plan =
-        new ReadPlan(
-            new ReadBatch(
-                fetch.listener(() -> arrived(landings, buffers), cause -> failed(cause, buffers))));
-    for (Landing landing : landings) {
-      Piece piece = landing.piece();
-      Slice slice = landing.slice();
-      plan.add(
-          piece.block().output, piece.position(), piece.length(), slice.buffer(), slice.offset());
-    }
-    return Optional.of(plan.batch());
+    return true;
   }
 
-  private void arrived(List<Landing> landings, List<ReadBuffer> buffers) {
-    List<ShuffleBlock> complete = new ArrayList<>();
-    List<ReadBlockBuffer> data = new ArrayList<>();
-    synchronized (this) {
-      inFlight--;
-      for (Landing landing : landings) {
-        landing.slice().buffer().retain();
-        ShuffleBlock block = landing.piece().block();
-        TreeMap<Long, Slice> slices = partial.computeIfAbsent(block, key -> new TreeMap<>());
-        slices.put(landing.piece().position(), landing.slice());
-        if (slices.values().stream().mapToLong(Slice::length).sum() == block.length) {
-          partial.remove(block);
-          complete.add(block);
-          data.add(new ReadBlockBuffer(List.copyOf(slices.values())));
-        }
+  private void arrived(Landings batch) {
+    Map<ShuffleBlock, ReadBlockBuffer> complete = new LinkedHashMap<>();
+    Consumer<List<ShuffleBlock>> failed = null;
+    try {
+      synchronized (this) {
+        batch.landings().forEach(landing -> keep(landing, complete));
       }
+    } catch (RuntimeException | Error e) {
+      failed = leave(FallbackReason.READ_FAILED, e.toString());
     }
-    buffers.forEach(ReadBuffer::release);
-    for (int i = 0; i < complete.size(); i++) {
-      fetch.deliver(complete.get(i), data.get(i));
-    }
-    postMore();
+    batch.release();
+    complete.forEach(fetch::deliver);
+    ended(failed);
+    goOn();
   }
 
-  private void failed(ReadFailure cause, List<ReadBuffer> buffers) {
-    buffers.forEach(ReadBuffer::release);
-    synchronized (this) {
-      inFlight--;
-      fail(FallbackReason.of(cause.kind()), cause.kind() + ": " + cause.detail());
+  private void keep(Landing landing, Map<ShuffleBlock, ReadBlockBuffer> complete) {
+    ShuffleBlock block = landing.piece().block();
+    TreeMap<Long, Slice> slices = partial.computeIfAbsent(block, key -> new TreeMap<>());
+    slices.put(landing.piece().position(), landing.slice());
+    landing.slice().buffer().retain();
+    if (slices.values().stream().mapToLong(Slice::length).sum() == block.length) {
+      complete.put(block, new ReadBlockBuffer(List.copyOf(slices.values())));
+      partial.remove(block);
     }
-    postMore();
   }
 
-  private synchronized void dropPartial() {
+  private void failed(ReadFailure cause, Landings batch) {
+    batch.release();
+    attempt.leaveGuilty(cause, batch.blocks());
+    ended(rest -> attempt.retry(cause, rest));
+    goOn();
+  }
+
+  private Consumer<List<ShuffleBlock>> leave(FallbackReason reason, String detail) {
+    return rest -> fetch.fallback(rest, reason, detail);
+  }
+
+  /**
+   * One batch less is in flight.
+   *
+   * @param failed how to go on if it has failed, or null; the first one counts
+   */
+  private synchronized void ended(Consumer<List<ShuffleBlock>> failed) {
+    inFlight--;
+    if (ending == null) {
+      ending = failed;
+    }
+  }
+
+  private void dropPartial() {
     partial.values().forEach(slices -> slices.values().forEach(slice -> slice.buffer().release()));
     partial.clear();
   }

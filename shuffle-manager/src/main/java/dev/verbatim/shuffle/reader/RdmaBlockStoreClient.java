@@ -41,7 +41,13 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
       DownloadFileManager downloadFileManager) {
     TcpFetch tcp =
         new TcpFetch(
-            stock, context.counters(), host, port, executorId, listener, downloadFileManager);
+            stock,
+            context.counters(),
+            host,
+            port,
+            executorId,
+            new BlockReceiver(listener, executorId),
+            downloadFileManager);
     if (!context.transport().portActive()) {
       context.counters().fallback(FallbackReason.PORT_NOT_ACTIVE, blockIds.length);
       context.log().note(FallbackReason.PORT_NOT_ACTIVE, executorId, "own port");

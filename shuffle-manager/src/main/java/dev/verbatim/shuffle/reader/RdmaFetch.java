@@ -1,35 +1,26 @@
 package dev.verbatim.shuffle.reader;
 
 import dev.verbatim.shuffle.fallback.FallbackReason;
-import dev.verbatim.shuffle.reader.MapOutputLocation.Declined;
-import dev.verbatim.shuffle.reader.MapOutputLocation.Registered;
-import dev.verbatim.shuffle.reader.MapOutputLocator.Located;
-import dev.verbatim.transport.PeerConnection;
-import dev.verbatim.transport.ReadBatch;
-import dev.verbatim.transport.ReadBuffer;
+import dev.verbatim.shuffle.fallback.ThrottledLog;
 import dev.verbatim.transport.ReadFailure;
 import dev.verbatim.transport.ReadListener;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
-import org.slf4j.Logger;
+import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.slf4j.LoggerFactory;
 
 /**
- * One request of a reduce task to one executor: locate the map outputs, connect, READ the index
- * entries, READ the data. A block that cannot go on is handed to Spark's own transfer, once; every
- * block is settled exactly once.
+ * One request of a reduce task to one executor. A block that does not arrive by RDMA is handed to
+ * Spark's own transfer, once; every block is settled exactly once.
  */
 final class RdmaFetch {
-  private static final Logger LOG = LoggerFactory.getLogger(RdmaFetch.class);
+  private static final ThrottledLog LOG =
+      new ThrottledLog(LoggerFactory.getLogger(RdmaFetch.class));
 
   private final FetchContext context;
   private final TcpFetch tcp;
@@ -47,161 +38,72 @@ final class RdmaFetch {
   }
 
   void start() {
-    long[] mapIds = blocks.stream().mapToLong(block -> block.mapId).distinct().toArray();
-    context
-        .locator()
-        .locate(blocks.getFirst().shuffleId, tcp.executorId(), mapIds)
-        .whenComplete((located, error) -> step(() -> located(located)));
+    new FetchAttempt(this, context, blocks, 1).start();
   }
 
-  /** Runs a step on a worker; what it throws ends in TCP, so that no block is ever forgotten. */
-  void step(Runnable action) {
+  String executorId() {
+    return tcp.executorId();
+  }
+
+  /** Where blocks go that are too large for memory; null to keep them in memory. */
+  DownloadFileManager files() {
+    return tcp.files();
+  }
+
+  /**
+   * Runs a step on a worker; what it throws ends in TCP, so that no block is ever forgotten.
+   *
+   * @param some blocks that the step is about
+   */
+  void step(Collection<ShuffleBlock> some, Runnable action) {
     try {
-      context
-          .workers()
-          .execute(
-              () -> {
-                try {
-                  action.run();
-                } catch (RuntimeException | Error e) {
-                  LOG.warn("A fetch from executor {} failed", tcp.executorId(), e);
-                  fallbackAll(FallbackReason.READ_FAILED, e.toString());
-                }
-              });
+      context.workers().execute(() -> run(some, action));
     } catch (RejectedExecutionException | OutOfMemoryError e) {
-      fallbackAll(FallbackReason.READ_FAILED, "stopped, or no thread: " + e.getMessage());
+      fallback(some, FallbackReason.READ_FAILED, noThread(e));
     }
   }
 
-  private void located(Located located) {
-    if (located.peer() instanceof PeerState.Off off) {
-      boolean unknown = located.missing() == FallbackReason.REGISTRY_FAILED;
-      fallbackAll(
-          unknown ? FallbackReason.REGISTRY_FAILED : FallbackReason.PEER_WITHOUT_RDMA,
-          off.detail());
-      return;
-    }
-    Map<FallbackReason, List<ShuffleBlock>> left = new EnumMap<>(FallbackReason.class);
-    List<ShuffleBlock> ready = new ArrayList<>();
-    for (ShuffleBlock block : blocks) {
-      MapOutputLocation output = located.outputs().get(block.mapId);
-      Optional<FallbackReason> reason = obstacle(output, located.missing());
-      if (reason.isPresent()) {
-        left.computeIfAbsent(reason.get(), key -> new ArrayList<>()).add(block);
-      } else {
-        block.output = (Registered) output;
-        ready.add(block);
-      }
-    }
-    left.forEach((reason, some) -> fallback(some, reason, "for example " + some.getFirst()));
-    if (!ready.isEmpty()) {
-      context
-          .transport()
-          .connect(((PeerState.On) located.peer()).address())
-          .whenComplete((connection, error) -> step(() -> connected(connection, error, ready)));
-    }
-  }
-
-  private Optional<FallbackReason> obstacle(MapOutputLocation output, FallbackReason missing) {
-    return switch (output) {
-      case null -> Optional.of(missing);
-      case MapOutputLocation any when !any.executorId().equals(tcp.executorId()) ->
-          Optional.of(FallbackReason.OUTPUT_MOVED);
-      case Declined declined -> Optional.of(declined.reason());
-      case Registered registered -> Optional.empty();
-    };
-  }
-
-  private void connected(PeerConnection connection, Throwable error, List<ShuffleBlock> ready) {
-    if (error != null) {
-      FallbackReason reason =
-          context.transport().portActive()
-              ? FallbackReason.CONNECTION_FAILED
-              : FallbackReason.PORT_NOT_ACTIVE;
-      fallbackAll(reason, String.valueOf(error.getMessage()));
-      return;
-    }
-    Optional<ReadBuffer> entries = context.transport().tryAcquire(16L * ready.size());
-    if (entries.isEmpty()) {
-      fallbackAll(FallbackReason.POOL_EXHAUSTED, "for index entries");
-      return;
-    }
-    ReadBatch batch =
-        new ReadBatch(
-            listener(
-                () -> indexArrived(connection, entries.get(), ready),
-                failure -> {
-                  entries.get().release();
-                  failed(failure);
-                }));
-    for (int i = 0; i < ready.size(); i++) {
-      addIndexEntries(batch, ready.get(i), entries.get(), 16L * i);
-    }
-    connection.read(batch);
-  }
-
-  /** The two entries lie side by side for one partition; a batch of partitions has them apart. */
-  private static void addIndexEntries(
-      ReadBatch batch, ShuffleBlock block, ReadBuffer entries, long at) {
-    long iova = block.output.index().iova();
-    int rkey = block.output.index().rkey();
-    if (block.endReduce == block.startReduce + 1) {
-      batch.add(iova + 8L * block.startReduce, rkey, entries, at, 16);
-    } else {
-      batch.add(iova + 8L * block.startReduce, rkey, entries, at, 8);
-      batch.add(iova + 8L * block.endReduce, rkey, entries, at + 8, 8);
-    }
-  }
-
-  private void indexArrived(
-      PeerConnection connection, ReadBuffer entries, List<ShuffleBlock> ready) {
-    List<ShuffleBlock> sound = new ArrayList<>();
-    List<ShuffleBlock> unsound = new ArrayList<>();
+  private void run(Collection<ShuffleBlock> some, Runnable action) {
     try {
-      ByteBuffer values = entries.asByteBuffer(0, 16 * ready.size());
-      for (ShuffleBlock block : ready) {
-        long start = values.getLong();
-        long end = values.getLong();
-        block.offset = start;
-        block.length = end - start;
-        // An empty block is never asked for; if it is, Spark's own checks must see it.
-        boolean valid = 0 <= start && start < end && end <= block.output.dataLength();
-        (valid ? sound : unsound).add(block);
-      }
-    } finally {
-      entries.release();
-    }
-    if (!unsound.isEmpty()) {
-      fallback(unsound, FallbackReason.INDEX_INVALID, "for example " + unsound.getFirst());
-    }
-    if (sound.isEmpty()) {
-      return;
-    }
-    if (tcp.files() == null) {
-      new MemoryFetch(this, context, connection, sound).start();
-    } else {
-      DiskFetch disk = new DiskFetch(this, context, tcp.files(), connection, sound);
-      onIo(disk::run);
+      action.run();
+    } catch (RuntimeException | Error e) {
+      LOG.warn(executorId(), "A fetch from executor " + executorId() + " failed", e);
+      fallback(some, FallbackReason.READ_FAILED, e.toString());
     }
   }
 
-  /** A listener that leaves the poller's thread at once. */
-  ReadListener listener(Runnable success, java.util.function.Consumer<ReadFailure> failure) {
+  private static String noThread(Throwable e) {
+    return "stopped, or no thread: " + e.getMessage();
+  }
+
+  /**
+   * A listener that leaves the poller's thread at once.
+   *
+   * @param some blocks that the batch is about
+   * @param failure must release the batch's buffers
+   */
+  ReadListener listener(
+      Collection<ShuffleBlock> some, Runnable success, Consumer<ReadFailure> failure) {
     return new ReadListener() {
       @Override
       public void onSuccess() {
-        step(success);
+        hop(success);
       }
 
       @Override
       public void onFailure(ReadFailure cause) {
-        step(() -> failure.accept(cause));
+        hop(() -> failure.accept(cause));
+      }
+
+      private void hop(Runnable action) {
+        try {
+          context.workers().execute(() -> run(some, action));
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+          // Here and now: the buffers must be released whatever happens.
+          run(some, () -> failure.accept(new ReadFailure(ReadFailure.Kind.OTHER, noThread(e))));
+        }
       }
     };
-  }
-
-  void failed(ReadFailure failure) {
-    fallbackAll(FallbackReason.of(failure.kind()), failure.kind() + ": " + failure.detail());
   }
 
   /** Delivers a block that arrived by RDMA; takes over the caller's reference to the data. */
@@ -210,8 +112,8 @@ final class RdmaFetch {
       if (settle(block)) {
         // Counted before: the task may end, and report, while the listener still runs.
         context.counters().blockByRdma(data.size());
-        tcp.listener().onBlockFetchSuccess(block.id, data);
-        if (!data.wanted()) {
+        boolean taken = tcp.receiver().success(block.id, data);
+        if (!taken || !data.wanted()) {
           context.counters().blockByRdmaUnwanted(data.size());
         }
       }
@@ -224,30 +126,35 @@ final class RdmaFetch {
   void deliverFile(ShuffleBlock block, ManagedBuffer data) {
     if (settle(block)) {
       context.counters().blockByRdma(data.size());
-      tcp.listener().onBlockFetchSuccess(block.id, data);
+      if (!tcp.receiver().success(block.id, data)) {
+        context.counters().blockByRdmaUnwanted(data.size());
+      }
     }
   }
 
-  /** Leaves all blocks that are not settled yet to TCP. */
-  void fallbackAll(FallbackReason reason, String detail) {
-    fallback(blocks, reason, detail);
-  }
-
-  private void fallback(Collection<ShuffleBlock> some, FallbackReason reason, String detail) {
+  /** Leaves those of the blocks that are not settled yet to TCP. */
+  void fallback(Collection<ShuffleBlock> some, FallbackReason reason, String detail) {
     List<String> ids = some.stream().filter(this::settle).map(block -> block.id).toList();
     if (ids.isEmpty()) {
       return;
     }
     context.counters().fallback(reason, ids.size());
-    context.log().note(reason, tcp.executorId(), detail);
+    context.log().note(reason, executorId(), detail);
     onIo(() -> tcp.fetch(ids));
   }
 
-  private void onIo(Runnable action) {
+  /** Those of the blocks that are not settled yet. */
+  List<ShuffleBlock> open(Collection<ShuffleBlock> some) {
+    synchronized (unsettled) {
+      return some.stream().filter(unsettled::contains).toList();
+    }
+  }
+
+  void onIo(Runnable action) {
     try {
       context.io().execute(action);
     } catch (RejectedExecutionException | OutOfMemoryError e) {
-      // Without a thread more: the blocks are settled, so nobody else would fetch them.
+      // Without a thread more: nobody else would fetch these blocks.
       action.run();
     }
   }

@@ -19,9 +19,11 @@ import dev.verbatim.transport.ReadListener;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
@@ -46,8 +48,14 @@ final class FakePeer implements AutoCloseable {
   /** What the batch of this number ends with; null for success. */
   IntFunction<ReadFailure> failures = number -> null;
 
+  /** Keys that the peer has deregistered. */
+  final Set<Integer> stale = new HashSet<>();
+
   /** How many buffers may still be acquired. */
   int buffers = Integer.MAX_VALUE;
+
+  /** Since a READ has failed, until somebody connects. */
+  private boolean down;
 
   private final Map<Integer, byte[]> memory = new HashMap<>();
   private final Map<Integer, Long> bases = new HashMap<>();
@@ -70,7 +78,12 @@ final class FakePeer implements AutoCloseable {
                       });
             });
     when(transport.portActive()).thenReturn(true);
-    when(transport.connect(any())).thenReturn(CompletableFuture.completedFuture(connection));
+    when(transport.connect(any()))
+        .thenAnswer(
+            call -> {
+              down = false;
+              return CompletableFuture.completedFuture(connection);
+            });
     when(transport.tryAcquire(anyLong()))
         .thenAnswer(call -> acquire(Math.toIntExact(call.<Long>getArgument(0))));
     doAnswer(call -> post(call.getArgument(0))).when(connection).read(any());
@@ -151,9 +164,10 @@ final class FakePeer implements AutoCloseable {
 
   private Void post(ReadBatch mock) {
     Batch batch = batches.get(mock);
-    ReadFailure failure = failures.apply(posted.size());
+    ReadFailure failure = failure(batch);
     posted.add(batch.reads());
     if (failure != null) {
+      down = true;
       batch.listener().onFailure(failure);
       return null;
     }
@@ -165,6 +179,16 @@ final class FakePeer implements AutoCloseable {
     }
     batch.listener().onSuccess();
     return null;
+  }
+
+  private ReadFailure failure(Batch batch) {
+    if (down) {
+      return new ReadFailure(ReadFailure.Kind.DISCONNECTED, "another READ failed");
+    }
+    if (batch.reads().stream().anyMatch(read -> stale.contains(read.rkey()))) {
+      return new ReadFailure(ReadFailure.Kind.REMOTE_ACCESS, "stale key");
+    }
+    return failures.apply(posted.size());
   }
 
   @Override

@@ -232,23 +232,6 @@ class RdmaBlockStoreClientTest {
     assertTrue(peer.posted.size() > 3);
   }
 
-  @Test
-  void shouldUseTcpOnceForTheRestWhenADataBatchFails() {
-    int large = (int) MemoryFetch.BATCH_BYTES;
-    byte[] data = output(10, 1 << 30, 100, large, large, large);
-    peer.failures =
-        number -> number == 3 ? new ReadFailure(ReadFailure.Kind.DISCONNECTED, "peer gone") : null;
-
-    fetch("shuffle_3_10_0", "shuffle_3_10_1", "shuffle_3_10_2", "shuffle_3_10_3");
-
-    assertArrayEquals(part(data, 0, 100), delivered.get("shuffle_3_10_0"));
-    assertEquals(1, stockCalls.size());
-    assertEquals(4, delivered.size());
-    CounterSnapshot counts = counters.snapshot();
-    assertEquals(4, counts.blocksByRdma() + counts.blocksByTcp());
-    assertEquals(Map.of(FallbackReason.READ_FAILED, counts.blocksByTcp()), counts.fallbacks());
-  }
-
   @ParameterizedTest
   @EnumSource
   void shouldUseTcpWhenTheIndexCannotBeRead(ReadFailure.Kind kind) {
