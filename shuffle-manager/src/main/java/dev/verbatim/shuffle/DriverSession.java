@@ -6,6 +6,7 @@ import dev.verbatim.shuffle.registry.DriverRegistry;
 import dev.verbatim.shuffle.registry.RegistryEndpoint;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.rpc.RpcEnv;
@@ -25,15 +26,19 @@ final class DriverSession implements AutoCloseable {
   private final AtomicBoolean listening = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  DriverSession(RdmaConf conf, RpcEnv rpcEnv) {
-    this.registry = new DriverRegistry(conf.get(RdmaConf.REGISTRY_HOLD), timer);
+  /**
+   * @param tracker has each shuffle from before its map tasks start until it is removed, and again
+   *     when Spark recomputes it, of which it does not tell shuffle managers
+   */
+  DriverSession(RdmaConf conf, RpcEnv rpcEnv, MapOutputTrackerMaster tracker) {
+    this.registry =
+        new DriverRegistry(conf.get(RdmaConf.REGISTRY_HOLD), timer, tracker::containsShuffle);
     this.rpcEnv = rpcEnv;
     this.endpoint = RegistryEndpoint.open(rpcEnv, registry);
   }
 
   /** Hears of lost executors from the first shuffle on: before, the context is not complete. */
-  void addShuffle(int shuffleId, SparkContext context) {
-    registry.addShuffle(shuffleId);
+  void listen(SparkContext context) {
     if (listening.compareAndSet(false, true)) {
       context.addSparkListener(
           new SparkListener() {

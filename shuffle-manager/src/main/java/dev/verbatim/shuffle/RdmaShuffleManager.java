@@ -11,6 +11,7 @@ import dev.verbatim.shuffle.reader.RdmaShuffleReader;
 import dev.verbatim.shuffle.writer.MapOutputFiles;
 import dev.verbatim.shuffle.writer.RegisteringShuffleWriter;
 import java.util.Optional;
+import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -58,7 +59,11 @@ public final class RdmaShuffleManager extends SortShuffleManager {
               .map(Obstacle::describe)
               .orElse("RDMA is allowed: executors use it where they have a device"));
       lastReport = ShuffleReport.EMPTY;
-      driver = Optional.of(new DriverSession(rdma, SparkEnv.get().rpcEnv()));
+      SparkEnv env = SparkEnv.get();
+      driver =
+          Optional.of(
+              new DriverSession(
+                  rdma, env.rpcEnv(), (MapOutputTrackerMaster) env.mapOutputTracker()));
       executor =
           ExecutorSession.off(
               obstacle.orElse(Obstacle.of(FallbackReason.LOCAL_MODE, "this is the driver")));
@@ -100,7 +105,7 @@ public final class RdmaShuffleManager extends SortShuffleManager {
   @Override
   public <K, V, C> ShuffleHandle registerShuffle(
       int shuffleId, ShuffleDependency<K, V, C> dependency) {
-    driver.ifPresent(session -> session.addShuffle(shuffleId, dependency.rdd().context()));
+    driver.ifPresent(session -> session.listen(dependency.rdd().context()));
     return super.registerShuffle(shuffleId, dependency);
   }
 

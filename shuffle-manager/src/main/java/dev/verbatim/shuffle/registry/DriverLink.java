@@ -2,13 +2,16 @@ package dev.verbatim.shuffle.registry;
 
 import dev.verbatim.shuffle.metrics.CounterSnapshot;
 import dev.verbatim.shuffle.registry.Message.Announce;
+import dev.verbatim.shuffle.registry.Message.Gone;
 import dev.verbatim.shuffle.registry.Message.Hello;
+import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Welcome;
 import dev.verbatim.transport.PeerAddress;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -58,12 +61,9 @@ public final class DriverLink {
    */
   public byte[] hello() throws IOException {
     try {
-      Message answer =
-          ask(new Hello(executorId)).get(patience.toMillis() * 2, TimeUnit.MILLISECONDS);
-      if (answer instanceof Welcome welcome) {
-        return welcome.token();
-      }
-      throw new IOException("unexpected answer " + answer.getClass().getName());
+      return ask(new Hello(executorId), Welcome.class)
+          .get(patience.toMillis() * 2, TimeUnit.MILLISECONDS)
+          .token();
     } catch (ExecutionException | TimeoutException e) {
       throw new IOException("no answer from " + driver.address() + ": " + e, e);
     } catch (InterruptedException e) {
@@ -85,7 +85,12 @@ public final class DriverLink {
     send(new Report(executorId, counters));
   }
 
-  void send(Message message) {
+  /** Shuffles that are no more; fails when no valid answer came in time. */
+  CompletableFuture<List<Integer>> publish(Publish records) {
+    return ask(records, Gone.class).thenApply(Gone::shuffleIds);
+  }
+
+  private void send(Message message) {
     try {
       driver.send(codec.encode(message));
     } catch (Exception e) {
@@ -95,11 +100,15 @@ public final class DriverLink {
   }
 
   CompletableFuture<Table> askTable(Message question) {
+    return ask(question, Table.class);
+  }
+
+  private <A extends Message> CompletableFuture<A> ask(Message question, Class<A> type) {
     return ask(question)
         .thenApply(
             answer -> {
-              if (answer instanceof Table table) {
-                return table;
+              if (type.isInstance(answer)) {
+                return type.cast(answer);
               }
               throw new IllegalStateException("unexpected " + answer.getClass().getName());
             });
@@ -117,7 +126,7 @@ public final class DriverLink {
                   } else {
                     answer.complete(codec.decode(bytes));
                   }
-                } catch (MalformedMessageException e) {
+                } catch (MalformedMessageException | RuntimeException | Error e) {
                   answer.completeExceptionally(e);
                 }
               });

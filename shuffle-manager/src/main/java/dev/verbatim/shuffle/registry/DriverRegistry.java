@@ -1,12 +1,12 @@
 package dev.verbatim.shuffle.registry;
 
-import dev.verbatim.shuffle.metrics.CounterSnapshot;
+import dev.verbatim.shuffle.fallback.ThrottledLog;
 import dev.verbatim.shuffle.metrics.ShuffleReport;
-import dev.verbatim.shuffle.metrics.ShuffleReport.ExecutorReport;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
 import dev.verbatim.shuffle.reader.PeerState;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
+import dev.verbatim.shuffle.registry.Message.Gone;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
 import dev.verbatim.shuffle.registry.Message.Sync;
@@ -28,29 +28,36 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
+import org.slf4j.LoggerFactory;
 
 /**
  * What the driver knows: who the executors are, where their map outputs are, what they have moved.
  * Thread-safe; nothing here waits.
  */
 public final class DriverRegistry {
-  private final SecureRandom random = new SecureRandom();
+  private static final ThrottledLog LOG =
+      new ThrottledLog(LoggerFactory.getLogger(DriverRegistry.class));
+
   private final byte[] token = new byte[32];
   private final Duration hold;
+  private final IntPredicate live;
   private final ScheduledExecutorService timer;
   private final Map<Integer, ShuffleTable> tables = new HashMap<>();
   private final Map<String, PeerState> peers = new HashMap<>();
-  private final Map<String, String> modes = new HashMap<>();
-  private final Map<String, CounterSnapshot> counters = new HashMap<>();
+  private final ExecutorLedger ledger = new ExecutorLedger();
   private final Map<Integer, List<Waiter>> waiters = new HashMap<>();
 
   /**
    * @param hold how long an answer may be held back for records that are still missing
+   * @param live whether Spark has this shuffle now; false before {@link #removeShuffle}, and true
+   *     again when it recomputes the shuffle under its old id
    */
-  public DriverRegistry(Duration hold, ScheduledExecutorService timer) {
+  public DriverRegistry(Duration hold, ScheduledExecutorService timer, IntPredicate live) {
     this.hold = hold;
     this.timer = timer;
-    random.nextBytes(token);
+    this.live = live;
+    new SecureRandom().nextBytes(token);
   }
 
   Welcome welcome() {
@@ -59,7 +66,7 @@ public final class DriverRegistry {
 
   synchronized void announce(Announce message) {
     String executorId = message.executorId();
-    modes.put(executorId, message.mode());
+    ledger.announce(executorId, message.mode());
     peers.put(
         executorId,
         message.listener() == null
@@ -67,37 +74,41 @@ public final class DriverRegistry {
             : new PeerState.On(message.listener()));
   }
 
-  void publish(Publish message) {
+  /** Keeps records of live shuffles only: nobody would remove the others. */
+  Gone publish(Publish message) {
     List<Runnable> answers = new ArrayList<>();
+    Set<Integer> gone = new HashSet<>();
     synchronized (this) {
       Set<Integer> touched = new HashSet<>();
       for (Publish.Entry entry : message.entries()) {
-        ShuffleTable table = tables.get(entry.shuffleId());
-        if (table != null && peers.containsKey(entry.output().executorId())) {
-          table.add(entry.output());
-          touched.add(entry.shuffleId());
+        int shuffleId = entry.shuffleId();
+        if (!live.test(shuffleId)) {
+          gone.add(shuffleId);
+        } else if (peers.containsKey(entry.output().executorId())) {
+          tables.computeIfAbsent(shuffleId, key -> new ShuffleTable()).add(entry.output());
+          touched.add(shuffleId);
         }
       }
       touched.forEach(shuffleId -> collectReady(shuffleId, answers));
     }
     answers.forEach(Runnable::run);
+    return new Gone(List.copyOf(gone));
   }
 
   synchronized void report(Report message) {
-    counters.put(message.executorId(), message.counters());
+    ledger.report(message.executorId(), message.counters());
   }
 
   synchronized Table sync(Sync message) {
+    boolean gone = !live.test(message.shuffleId());
     ShuffleTable table = tables.get(message.shuffleId());
     if (table == null) {
-      return new Table(0, 0, false, List.of(), List.of());
+      return new Table(gone, 0, false, List.of(), List.of());
     }
-    int from = message.epoch() == table.epoch() ? message.position() : 0;
-    ShuffleTable.Chunk chunk = table.from(from);
+    ShuffleTable.Chunk chunk = table.from(message.position());
     Set<String> executors = new LinkedHashSet<>();
     chunk.outputs().forEach(output -> executors.add(output.executorId()));
-    return new Table(
-        table.epoch(), chunk.position(), chunk.more(), states(executors), chunk.outputs());
+    return new Table(gone, chunk.position(), chunk.more(), states(executors), chunk.outputs());
   }
 
   /** Answers at once, or when the records are there, or when the hold time is over. */
@@ -106,7 +117,7 @@ public final class DriverRegistry {
     synchronized (this) {
       Waiter waiter = new Waiter(message, reply);
       boolean worthWaiting =
-          tables.containsKey(message.shuffleId())
+          live.test(message.shuffleId())
               && peers.get(message.executorId()) instanceof PeerState.On
               && !hold.isZero();
       if (worthWaiting && !complete(message) && schedule(waiter)) {
@@ -133,15 +144,11 @@ public final class DriverRegistry {
     List<Runnable> answers = new ArrayList<>();
     synchronized (this) {
       peers.remove(executorId);
+      ledger.lose(executorId);
       tables.values().forEach(table -> table.removeExecutor(executorId));
       List.copyOf(waiters.keySet()).forEach(shuffleId -> collectReady(shuffleId, answers));
     }
     answers.forEach(Runnable::run);
-  }
-
-  /** Records of other shuffles are ignored: they come too late, and nobody would remove them. */
-  public synchronized void addShuffle(int shuffleId) {
-    tables.putIfAbsent(shuffleId, new ShuffleTable(random.nextInt()));
   }
 
   public void removeShuffle(int shuffleId) {
@@ -157,13 +164,7 @@ public final class DriverRegistry {
   }
 
   public synchronized ShuffleReport report() {
-    Map<String, ExecutorReport> executors = new HashMap<>();
-    modes.forEach(
-        (executorId, mode) ->
-            executors.put(
-                executorId,
-                new ExecutorReport(mode, counters.getOrDefault(executorId, CounterSnapshot.ZERO))));
-    return ShuffleReport.of(executors);
+    return ledger.report();
   }
 
   /** Records held, for tests and user interfaces. */
@@ -197,7 +198,8 @@ public final class DriverRegistry {
     }
     Set<String> executors = new LinkedHashSet<>(List.of(question.executorId()));
     outputs.forEach(output -> executors.add(output.executorId()));
-    return new Table(0, 0, false, states(executors), outputs);
+    boolean gone = !live.test(question.shuffleId());
+    return new Table(gone, 0, false, states(executors), outputs);
   }
 
   private List<PeerState> states(Set<String> executors) {
@@ -237,7 +239,7 @@ public final class DriverRegistry {
       }
       answer = answer(waiter.question);
     }
-    waiter.reply.accept(answer);
+    waiter.reply(answer);
   }
 
   private static final class Waiter {
@@ -252,7 +254,16 @@ public final class DriverRegistry {
 
     Runnable answered(Table answer) {
       deadline.cancel(false);
-      return () -> reply.accept(answer);
+      return () -> reply(answer);
+    }
+
+    /** Others wait for their answers too, so what one throws ends here. */
+    void reply(Table answer) {
+      try {
+        reply.accept(answer);
+      } catch (RuntimeException | Error e) {
+        LOG.warn("answer", "An answer to an executor was lost", e);
+      }
     }
   }
 }

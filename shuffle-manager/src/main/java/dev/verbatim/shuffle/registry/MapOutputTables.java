@@ -1,6 +1,7 @@
 package dev.verbatim.shuffle.registry;
 
 import dev.verbatim.shuffle.fallback.FallbackReason;
+import dev.verbatim.shuffle.fallback.ThrottledLog;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
 import dev.verbatim.shuffle.reader.MapOutputLocator;
 import dev.verbatim.shuffle.reader.PeerState;
@@ -12,7 +13,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * together; what it lacks is asked for once more by name, and then left to TCP.
  */
 public final class MapOutputTables implements MapOutputLocator {
-  private static final Logger LOG = LoggerFactory.getLogger(MapOutputTables.class);
+  private static final ThrottledLog LOG =
+      new ThrottledLog(LoggerFactory.getLogger(MapOutputTables.class));
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final DriverLink driver;
@@ -40,6 +41,11 @@ public final class MapOutputTables implements MapOutputLocator {
     return copy.synced()
         .thenCompose(done -> copy.await(executorId, copy.lacking(executorId, mapIds)))
         .handle((done, error) -> copy.answer(executorId, mapIds));
+  }
+
+  /** Shuffles whose tables are kept. */
+  int size() {
+    return copies.size();
   }
 
   /** Forgets a shuffle that is no more. */
@@ -103,19 +109,19 @@ public final class MapOutputTables implements MapOutputLocator {
 
     synchronized CompletableFuture<Void> synced() {
       if (sync == null || sync.isCompletedExceptionally()) {
-        sync = syncFrom(0, 0).whenComplete(this::note);
+        sync = syncFrom(0).whenComplete(this::note);
       }
       return sync;
     }
 
-    private CompletableFuture<Void> syncFrom(int epoch, int position) {
+    private CompletableFuture<Void> syncFrom(int position) {
       return driver
-          .askTable(new Sync(shuffleId, epoch, position))
+          .askTable(new Sync(shuffleId, position))
           .thenCompose(
               table -> {
                 add(table);
                 return table.more()
-                    ? syncFrom(table.epoch(), table.position())
+                    ? syncFrom(table.position())
                     : CompletableFuture.completedFuture(null);
               });
     }
@@ -141,6 +147,10 @@ public final class MapOutputTables implements MapOutputLocator {
     }
 
     private void add(Table table) {
+      if (table.gone()) {
+        // A task of a removed shuffle asked: nobody would remove this copy.
+        copies.remove(shuffleId, this);
+      }
       table.peers().forEach(peer -> peers.put(peer.executorId(), peer));
       for (MapOutputLocation output : table.outputs()) {
         outputs.put(output.mapId(), output);
@@ -154,7 +164,7 @@ public final class MapOutputTables implements MapOutputLocator {
         return;
       }
       failedAt = Math.max(1, System.nanoTime());
-      LOG.warn("The registry did not answer about shuffle {}: {}", shuffleId, error.toString());
+      LOG.warn("registry", "The registry did not answer about shuffle " + shuffleId, error);
     }
   }
 }

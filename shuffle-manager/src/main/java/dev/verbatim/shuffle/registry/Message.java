@@ -27,10 +27,13 @@ sealed interface Message {
    */
   record Announce(String executorId, PeerAddress listener, String mode) implements Message {}
 
-  /** Executor to driver, no answer: map outputs that were registered or declined. */
+  /** Executor to driver, answered by {@link Gone}: map outputs, registered or declined. */
   record Publish(List<Entry> entries) implements Message {
     record Entry(int shuffleId, MapOutputLocation output) {}
   }
+
+  /** Shuffles of a {@link Publish} that are no more: their records were not kept. */
+  record Gone(List<Integer> shuffleIds) implements Message {}
 
   /** Executor to driver, no answer: its cumulative counters. */
   record Report(String executorId, CounterSnapshot counters) implements Message {}
@@ -38,10 +41,8 @@ sealed interface Message {
   /**
    * Executor to driver, answered by {@link Table} at once: the records of a shuffle from a position
    * on.
-   *
-   * @param epoch of the table that the position is of
    */
-  record Sync(int shuffleId, int epoch, int position) implements Message {}
+  record Sync(int shuffleId, int position) implements Message {}
 
   /**
    * Executor to driver, answered by {@link Table} with the records of these map outputs only, as
@@ -52,12 +53,16 @@ sealed interface Message {
   /**
    * Records of a shuffle.
    *
-   * @param epoch of the driver's table
+   * @param gone there is no such shuffle any more
    * @param position to go on from
    * @param more whether there are records from there on
    * @param peers executors of the records, and the one that was asked for
    */
   record Table(
-      int epoch, int position, boolean more, List<PeerState> peers, List<MapOutputLocation> outputs)
+      boolean gone,
+      int position,
+      boolean more,
+      List<PeerState> peers,
+      List<MapOutputLocation> outputs)
       implements Message {}
 }

@@ -10,6 +10,7 @@ import dev.verbatim.shuffle.reader.MapOutputLocation;
 import dev.verbatim.shuffle.reader.PeerState;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
+import dev.verbatim.shuffle.registry.Message.Gone;
 import dev.verbatim.shuffle.registry.Message.Hello;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
@@ -17,7 +18,6 @@ import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Welcome;
 import dev.verbatim.transport.PeerAddress;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -82,13 +82,14 @@ final class MessageSerializers {
     @Override
     public Publish read(Kryo kryo, Input input, Class<Publish> type) {
       List<String> executors = Executors.read(input);
-      int count = Wire.readCount(input, 1 + Wire.LEAST_OUTPUT_BYTES);
-      List<Publish.Entry> entries = new ArrayList<>(count);
-      for (int i = 0; i < count; i++) {
-        int shuffleId = input.readVarInt(true);
-        entries.add(new Publish.Entry(shuffleId, Wire.readOutput(input, executors::get)));
-      }
-      return new Publish(entries);
+      return new Publish(
+          Wire.readList(
+              input,
+              1 + Wire.LEAST_OUTPUT_BYTES,
+              in -> {
+                int shuffleId = in.readVarInt(true);
+                return new Publish.Entry(shuffleId, Wire.readOutput(in, executors::get));
+              }));
     }
   }
 
@@ -140,13 +141,12 @@ final class MessageSerializers {
     @Override
     public void write(Kryo kryo, Output output, Sync message) {
       output.writeVarInt(message.shuffleId(), true);
-      output.writeInt(message.epoch());
       output.writeVarInt(message.position(), true);
     }
 
     @Override
     public Sync read(Kryo kryo, Input input, Class<Sync> type) {
-      return new Sync(input.readVarInt(true), input.readInt(), input.readVarInt(true));
+      return new Sync(input.readVarInt(true), input.readVarInt(true));
     }
   }
 
@@ -156,27 +156,35 @@ final class MessageSerializers {
       output.writeVarInt(message.shuffleId(), true);
       Wire.writeText(output, message.executorId());
       output.writeVarInt(message.mapIds().length, true);
-      for (long mapId : message.mapIds()) {
-        output.writeVarLong(mapId, true);
-      }
+      // Of fixed size, so that the receiver can tell from the bytes whether the count is true.
+      output.writeLongs(message.mapIds());
     }
 
     @Override
     public Await read(Kryo kryo, Input input, Class<Await> type) {
       int shuffleId = input.readVarInt(true);
       String executorId = Wire.readText(input);
-      long[] mapIds = new long[Wire.readCount(input, 1)];
-      for (int i = 0; i < mapIds.length; i++) {
-        mapIds[i] = input.readVarLong(true);
-      }
-      return new Await(shuffleId, executorId, mapIds);
+      return new Await(shuffleId, executorId, input.readLongs(Wire.readCount(input, Long.BYTES)));
+    }
+  }
+
+  static final class ForGone extends Serializer<Gone> {
+    @Override
+    public void write(Kryo kryo, Output output, Gone message) {
+      output.writeVarInt(message.shuffleIds().size(), true);
+      message.shuffleIds().forEach(shuffleId -> output.writeVarInt(shuffleId, true));
+    }
+
+    @Override
+    public Gone read(Kryo kryo, Input input, Class<Gone> type) {
+      return new Gone(Wire.readList(input, 1, in -> in.readVarInt(true)));
     }
   }
 
   static final class ForTable extends Serializer<Table> {
     @Override
     public void write(Kryo kryo, Output output, Table message) {
-      output.writeInt(message.epoch());
+      output.writeBoolean(message.gone());
       output.writeVarInt(message.position(), true);
       output.writeBoolean(message.more());
       output.writeVarInt(message.peers().size(), true);
@@ -196,21 +204,14 @@ final class MessageSerializers {
 
     @Override
     public Table read(Kryo kryo, Input input, Class<Table> type) {
-      int epoch = input.readInt();
+      boolean gone = input.readBoolean();
       int position = input.readVarInt(true);
       boolean more = input.readBoolean();
-      int count = Wire.readCount(input, 3);
-      List<PeerState> peers = new ArrayList<>(count);
-      for (int i = 0; i < count; i++) {
-        peers.add(readPeer(input));
-      }
+      List<PeerState> peers = Wire.readList(input, 3, ForTable::readPeer);
       List<String> executors = Executors.read(input);
-      count = Wire.readCount(input, Wire.LEAST_OUTPUT_BYTES);
-      List<MapOutputLocation> outputs = new ArrayList<>(count);
-      for (int i = 0; i < count; i++) {
-        outputs.add(Wire.readOutput(input, executors::get));
-      }
-      return new Table(epoch, position, more, peers, outputs);
+      List<MapOutputLocation> outputs =
+          Wire.readList(input, Wire.LEAST_OUTPUT_BYTES, in -> Wire.readOutput(in, executors::get));
+      return new Table(gone, position, more, peers, outputs);
     }
 
     private static PeerState readPeer(Input input) {
@@ -235,12 +236,7 @@ final class MessageSerializers {
     }
 
     static List<String> read(Input input) {
-      int count = Wire.readCount(input, 1);
-      List<String> executors = new ArrayList<>(count);
-      for (int i = 0; i < count; i++) {
-        executors.add(Wire.readText(input));
-      }
-      return executors;
+      return Wire.readList(input, 1, Wire::readText);
     }
   }
 }

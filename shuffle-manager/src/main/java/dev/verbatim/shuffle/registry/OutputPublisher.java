@@ -19,8 +19,10 @@ public final class OutputPublisher {
   private final ShuffleCounters counters;
   private final ScheduledExecutorService timer;
   private final Duration delay;
-  private List<Publish.Entry> gathered = new ArrayList<>();
+  private List<Pending> gathered = new ArrayList<>();
   private CounterSnapshot reported = CounterSnapshot.ZERO;
+
+  private record Pending(Publish.Entry entry, Runnable tooLate) {}
 
   /**
    * @param delay how long records are gathered before they are sent
@@ -40,11 +42,16 @@ public final class OutputPublisher {
         this::report, reportInterval.toMillis(), reportInterval.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  public void publish(int shuffleId, MapOutputLocation output) {
+  /**
+   * Sends a record with the next batch.
+   *
+   * @param tooLate called when the driver answers that there is no such shuffle any more
+   */
+  public void publish(int shuffleId, MapOutputLocation output, Runnable tooLate) {
     boolean first;
     boolean full;
     synchronized (this) {
-      gathered.add(new Publish.Entry(shuffleId, output));
+      gathered.add(new Pending(new Publish.Entry(shuffleId, output), tooLate));
       first = gathered.size() == 1;
       full = gathered.size() >= MOST_RECORDS;
     }
@@ -60,13 +67,23 @@ public final class OutputPublisher {
   }
 
   private void flush() {
-    List<Publish.Entry> entries;
+    List<Pending> batch;
     synchronized (this) {
-      entries = gathered;
+      batch = gathered;
       gathered = new ArrayList<>();
     }
-    if (!entries.isEmpty()) {
-      driver.send(new Publish(entries));
+    if (!batch.isEmpty()) {
+      driver
+          .publish(new Publish(batch.stream().map(Pending::entry).toList()))
+          .thenAccept(gone -> drop(batch, gone));
+    }
+  }
+
+  private static void drop(List<Pending> batch, List<Integer> gone) {
+    for (Pending record : batch) {
+      if (gone.contains(record.entry().shuffleId())) {
+        record.tooLate().run();
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.verbatim.shuffle.registry;
 
+import dev.verbatim.shuffle.fallback.ThrottledLog;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
 import dev.verbatim.shuffle.registry.Message.Hello;
@@ -10,7 +11,6 @@ import org.apache.spark.rpc.RpcCallContext;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.rpc.RpcEnv;
 import org.apache.spark.rpc.ThreadSafeRpcEndpoint;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.PartialFunction;
 import scala.runtime.AbstractPartialFunction;
@@ -19,7 +19,8 @@ import scala.runtime.BoxedUnit;
 /** Connects the registry to Spark's RPC. All messages are byte arrays: see {@link MessageCodec}. */
 public final class RegistryEndpoint implements ThreadSafeRpcEndpoint {
   public static final String NAME = "verbatim-registry";
-  private static final Logger LOG = LoggerFactory.getLogger(RegistryEndpoint.class);
+  private static final ThrottledLog LOG =
+      new ThrottledLog(LoggerFactory.getLogger(RegistryEndpoint.class));
 
   private final RpcEnv rpcEnv;
   private final DriverRegistry registry;
@@ -53,14 +54,17 @@ public final class RegistryEndpoint implements ThreadSafeRpcEndpoint {
   private void receive(byte[] bytes) throws MalformedMessageException {
     switch (codec.decode(bytes)) {
       case Announce announce -> registry.announce(announce);
-      case Publish publish -> registry.publish(publish);
       case Report report -> registry.report(report);
-      case Message other -> LOG.warn("Not a one-way message: {}", other.getClass().getName());
+      case Message other -> {
+        String type = other.getClass().getName();
+        LOG.warn(type, "Not a one-way message: " + type, null);
+      }
     }
   }
 
   private void answer(byte[] bytes, RpcCallContext context) throws MalformedMessageException {
     switch (codec.decode(bytes)) {
+      case Publish publish -> context.reply(codec.encode(registry.publish(publish)));
       case Hello hello -> context.reply(codec.encode(registry.welcome()));
       case Sync sync -> context.reply(codec.encode(registry.sync(sync)));
       case Await await -> registry.await(await, table -> context.reply(codec.encode(table)));
@@ -86,7 +90,7 @@ public final class RegistryEndpoint implements ThreadSafeRpcEndpoint {
         try {
           handler.handle((byte[]) message);
         } catch (MalformedMessageException e) {
-          LOG.warn("A message was dropped: {}", e.getMessage());
+          LOG.warn("dropped", "A message was dropped: " + e.getMessage(), null);
         }
         return BoxedUnit.UNIT;
       }

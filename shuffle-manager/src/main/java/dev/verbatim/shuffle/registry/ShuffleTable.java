@@ -19,23 +19,11 @@ final class ShuffleTable {
   /** A part of the log. */
   record Chunk(List<MapOutputLocation> outputs, int position, boolean more) {}
 
-  private final int epoch;
   private final List<MapOutputLocation> log = new ArrayList<>();
   private final Map<Long, Integer> positions = new HashMap<>();
 
   /** Map outputs whose executor is lost: no record of them will come any more. */
   private final Set<Long> lost = new HashSet<>();
-
-  /**
-   * @param epoch tells this table from an earlier one of the same shuffle
-   */
-  ShuffleTable(int epoch) {
-    this.epoch = epoch;
-  }
-
-  int epoch() {
-    return epoch;
-  }
 
   void add(MapOutputLocation output) {
     Integer former = positions.put(output.mapId(), log.size());

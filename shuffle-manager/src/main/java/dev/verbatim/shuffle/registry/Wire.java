@@ -14,6 +14,7 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 
 /** Parts of messages. What is read is bounded by the bytes that are there. */
@@ -23,6 +24,7 @@ final class Wire {
 
   private static final int MOST_TEXT_BYTES = 16 << 10;
   private static final int ADDRESS_BYTES = Long.BYTES + Integer.BYTES;
+  private static final int BYTES_OF_REFERENCE = 8;
   private static final FallbackReason[] REASONS = FallbackReason.values();
 
   private Wire() {}
@@ -39,6 +41,21 @@ final class Wire {
       throw new IllegalArgumentException("count " + count + " with " + left + " bytes left");
     }
     return count;
+  }
+
+  /**
+   * Reads a list; a false count makes it no larger from the start than the bytes that are left.
+   *
+   * @param least bytes that an element takes at least
+   */
+  static <T> List<T> readList(Input input, int least, Function<Input, T> element) {
+    int count = readCount(input, least);
+    int left = input.limit() - input.position();
+    List<T> elements = new ArrayList<>(Math.min(count, left / BYTES_OF_REFERENCE));
+    for (int i = 0; i < count; i++) {
+      elements.add(element.apply(input));
+    }
+    return elements;
   }
 
   static void writeBytes(Output output, byte[] bytes) {
@@ -131,11 +148,7 @@ final class Wire {
     }
     long dataLength = input.readVarLong(true);
     long regionLength = input.readVarLong(true);
-    int count = readCount(input, ADDRESS_BYTES);
-    List<RemoteAddress> regions = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      regions.add(readAddress(input));
-    }
+    List<RemoteAddress> regions = readList(input, ADDRESS_BYTES, Wire::readAddress);
     return new Registered(mapId, executor, regions, regionLength, dataLength, readAddress(input));
   }
 

@@ -17,7 +17,7 @@ import java.util.List;
 /**
  * The registered memory of one shuffle's map outputs. Small files are packed into slabs; slabs are
  * never shared between shuffles, so that closing the arena makes every key of the shuffle stale.
- * Thread-safe.
+ * Thread-safe; no file is read while the lock is held.
  */
 final class OutputArena implements AutoCloseable {
   static final long SMALLEST_SLAB = 256 << 10;
@@ -32,7 +32,19 @@ final class OutputArena implements AutoCloseable {
   private long nextSlab = SMALLEST_SLAB;
   private MemoryRegion slab;
   private long slabUsed;
+
+  /** Copies under way: their memory must stay. */
+  private int copies;
+
   private boolean closed;
+
+  /** Where a copy goes. */
+  private record Room(MemoryRegion region, long offset) {}
+
+  /** A way of registering memory. */
+  private interface Registration {
+    List<MemoryRegion> register() throws RegistrationException;
+  }
 
   OutputArena(RdmaTransport transport, RegistrationBudget budget, ShuffleCounters counters) {
     this.transport = transport;
@@ -44,14 +56,30 @@ final class OutputArena implements AutoCloseable {
    * Copies the first {@code length} bytes of a file. Reading by the channel and not by a mapping
    * makes a truncated file an exception instead of a fault.
    */
-  synchronized RemoteAddress copy(FileChannel file, long length)
+  RemoteAddress copy(FileChannel file, long length)
       throws DeclinedException, RegistrationException, IOException {
-    long offset = reserve(length);
-    MemoryRegion target = slab;
+    // A file larger than a slab has a region of its own, and leaves the slab to others.
+    Room room =
+        length <= LARGEST_SLAB
+            ? roomInSlab(length)
+            : new Room(
+                register(length, 1, () -> List.of(transport.allocate(length))).getFirst(), 0);
+    boolean whole = false;
+    try {
+      fill(room, file, length);
+      whole = true;
+    } finally {
+      copied(whole);
+    }
+    return new RemoteAddress(room.region().iova() + room.offset(), room.region().rkey());
+  }
+
+  private static void fill(Room room, FileChannel file, long length) throws IOException {
     long done = 0;
     while (done < length) {
       long count = Math.min(length - done, LARGEST_SLAB);
-      ByteBuffer bytes = target.segment().asSlice(offset + done, count).asByteBuffer();
+      ByteBuffer bytes =
+          room.region().segment().asSlice(room.offset() + done, count).asByteBuffer();
       while (bytes.hasRemaining()) {
         if (file.read(bytes, done + bytes.position()) < 0) {
           throw new IOException("file ends before " + length + " bytes");
@@ -59,65 +87,94 @@ final class OutputArena implements AutoCloseable {
       }
       done += count;
     }
-    return new RemoteAddress(target.iova() + offset, target.rkey());
+  }
+
+  private synchronized void copied(boolean whole) throws DeclinedException {
+    copies--;
+    notifyAll();
+    if (whole) {
+      checkOpen();
+    }
   }
 
   /** Registers the first {@code length} bytes of a file in place. */
   List<MemoryRegion> map(Path file, long length, FilePinMode mode)
       throws DeclinedException, RegistrationException {
-    take(length);
-    List<MemoryRegion> mapped;
+    return register(length, 0, () -> transport.registerFile(file, length, mode));
+  }
+
+  /**
+   * Registers memory without the lock.
+   *
+   * @param copiesToCome into the memory; {@link #close} waits for them
+   */
+  private List<MemoryRegion> register(long bytes, int copiesToCome, Registration registration)
+      throws DeclinedException, RegistrationException {
+    take(bytes, bytes);
+    List<MemoryRegion> added;
     try {
-      mapped = transport.registerFile(file, length, mode);
+      added = registration.register();
     } catch (Throwable e) {
-      budget.giveBack(length);
+      budget.giveBack(bytes);
       throw e;
     }
     synchronized (this) {
       if (!closed) {
-        regions.addAll(mapped);
-        registered += length;
-        counters.regions(mapped.size(), length);
-        return mapped;
+        keep(added, bytes);
+        copies += copiesToCome;
+        return added;
       }
     }
-    mapped.forEach(MemoryRegion::close);
-    budget.giveBack(length);
+    added.forEach(MemoryRegion::close);
+    budget.giveBack(bytes);
     throw removed();
   }
 
-  private long reserve(long length) throws DeclinedException, RegistrationException {
-    if (closed) {
-      throw removed();
-    }
+  private void keep(List<MemoryRegion> added, long bytes) {
+    regions.addAll(added);
+    registered += bytes;
+    counters.regions(added.size(), bytes);
+  }
+
+  private synchronized Room roomInSlab(long length)
+      throws DeclinedException, RegistrationException {
+    checkOpen();
     long offset = Math.ceilDiv(slabUsed, ALIGNMENT) * ALIGNMENT;
     if (slab == null || slab.length() - offset < length) {
       grow(length);
       offset = 0;
     }
     slabUsed = offset + length;
-    return offset;
+    copies++;
+    return new Room(slab, offset);
   }
 
   private void grow(long length) throws DeclinedException, RegistrationException {
-    long bytes = Math.max(length, nextSlab);
-    take(bytes);
+    long bytes = take(length, Math.max(length, nextSlab));
+    MemoryRegion next;
     try {
-      slab = transport.allocate(bytes);
+      next = transport.allocate(bytes);
     } catch (Throwable e) {
       budget.giveBack(bytes);
       throw e;
     }
+    slab = next;
     nextSlab = Math.min(nextSlab * 2, LARGEST_SLAB);
-    regions.add(slab);
-    registered += bytes;
-    counters.regions(1, bytes);
+    keep(List.of(next), bytes);
   }
 
-  private void take(long bytes) throws DeclinedException {
-    if (!budget.tryTake(bytes)) {
+  private long take(long least, long most) throws DeclinedException {
+    long taken = budget.take(least, most);
+    if (taken == 0) {
       throw new DeclinedException(
-          FallbackReason.BUDGET_REACHED, bytes + " bytes more than " + budget.used() + " in use");
+          FallbackReason.BUDGET_REACHED, least + " bytes more than " + budget.used() + " in use");
+    }
+    return taken;
+  }
+
+  private void checkOpen() throws DeclinedException {
+    if (closed) {
+      throw removed();
     }
   }
 
@@ -125,18 +182,34 @@ final class OutputArena implements AutoCloseable {
     return new DeclinedException(FallbackReason.SHUFFLE_REMOVED, "the shuffle was removed");
   }
 
-  /** Deregisters everything. Idempotent. */
+  /** Waits for copies that are under way, then deregisters everything. Idempotent. */
   @Override
   public synchronized void close() {
     if (closed) {
       return;
     }
     closed = true;
+    awaitCopies();
     regions.forEach(MemoryRegion::close);
     counters.regions(-regions.size(), -registered);
     budget.giveBack(registered);
     regions.clear();
     slab = null;
     registered = 0;
+  }
+
+  /** An interrupt does not end it: the memory would go while a file is read into it. */
+  private void awaitCopies() {
+    boolean interrupted = false;
+    while (copies > 0) {
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

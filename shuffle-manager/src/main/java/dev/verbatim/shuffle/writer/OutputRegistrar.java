@@ -75,19 +75,31 @@ public final class OutputRegistrar implements AutoCloseable {
     try {
       threads.execute(() -> register(arena, files));
     } catch (RejectedExecutionException e) {
-      decline(files, FallbackReason.REGISTRATION_BACKLOG, "queue full");
+      decline(arena, files, FallbackReason.REGISTRATION_BACKLOG, "queue full");
+    } catch (OutOfMemoryError e) {
+      decline(arena, files, FallbackReason.REGISTRATION_BACKLOG, "no thread: " + e.getMessage());
     }
   }
 
   /** Makes the keys of a shuffle stale, on another thread. */
   public void remove(int shuffleId) {
     OutputArena arena = arenas.remove(shuffleId);
-    if (arena == null) {
-      return;
+    if (arena != null) {
+      closeSoon(arena);
     }
+  }
+
+  /** A map task of a removed shuffle began after the removal: what it brought goes again. */
+  private void tooLate(int shuffleId, OutputArena arena) {
+    if (arenas.remove(shuffleId, arena)) {
+      closeSoon(arena);
+    }
+  }
+
+  private void closeSoon(OutputArena arena) {
     try {
       threads.execute(arena::close);
-    } catch (RejectedExecutionException e) {
+    } catch (RejectedExecutionException | OutOfMemoryError e) {
       arena.close();
     }
   }
@@ -98,17 +110,17 @@ public final class OutputRegistrar implements AutoCloseable {
       MapOutputLocation output = locate(arena, files);
       if (output != null) {
         counters.outputRegistered(System.nanoTime() - start);
-        publisher.publish(files.shuffleId(), output);
+        publish(arena, files, output);
       }
     } catch (DeclinedException e) {
-      decline(files, e.reason(), e.getMessage());
+      decline(arena, files, e.reason(), e.getMessage());
     } catch (RegistrationException e) {
-      decline(files, FallbackReason.of(e.kind()), e.getMessage());
+      decline(arena, files, FallbackReason.of(e.kind()), e.getMessage());
     } catch (IOException e) {
-      decline(files, FallbackReason.FILE_UNREADABLE, e.toString());
+      decline(arena, files, FallbackReason.FILE_UNREADABLE, e.toString());
     } catch (RuntimeException | Error e) {
       // Uncaught, it would end the executor.
-      decline(files, FallbackReason.DEVICE_ERROR, e.toString());
+      decline(arena, files, FallbackReason.DEVICE_ERROR, e.toString());
     }
   }
 
@@ -169,10 +181,16 @@ public final class OutputRegistrar implements AutoCloseable {
         .orElse(FilePinMode.COPY);
   }
 
-  private void decline(MapOutputFiles files, FallbackReason reason, String detail) {
+  private void decline(
+      OutputArena arena, MapOutputFiles files, FallbackReason reason, String detail) {
     counters.outputDeclined();
     log.note(reason, executorId, detail);
-    publisher.publish(files.shuffleId(), new Declined(files.mapId(), executorId, reason));
+    publish(arena, files, new Declined(files.mapId(), executorId, reason));
+  }
+
+  private void publish(OutputArena arena, MapOutputFiles files, MapOutputLocation output) {
+    int shuffleId = files.shuffleId();
+    publisher.publish(shuffleId, output, () -> tooLate(shuffleId, arena));
   }
 
   /** Ends registration and deregisters everything. Idempotent. */

@@ -1,11 +1,11 @@
 package dev.verbatim.shuffle.writer;
 
+import dev.verbatim.shuffle.fallback.ThrottledLog;
 import dev.verbatim.shuffle.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.util.function.Supplier;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.shuffle.ShuffleWriter;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.Option;
 import scala.Product2;
@@ -18,7 +18,8 @@ import scala.collection.Iterator;
  * @param <V> value
  */
 public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
-  private static final Logger LOG = LoggerFactory.getLogger(RegisteringShuffleWriter.class);
+  private static final ThrottledLog LOG =
+      new ThrottledLog(LoggerFactory.getLogger(RegisteringShuffleWriter.class));
 
   private final ShuffleWriter<K, V> stock;
   private final OutputRegistrar registrar;
@@ -55,7 +56,7 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
       try {
         registrar.submit(arena, files.get());
       } catch (RuntimeException | Error e) {
-        LOG.warn("A map output stays on TCP", e);
+        LOG.warn(e.getClass().getName(), "A map output stays on TCP", e);
       } finally {
         counters.handedOver(System.nanoTime() - start);
       }

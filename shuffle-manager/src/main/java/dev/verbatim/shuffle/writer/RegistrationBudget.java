@@ -11,14 +11,20 @@ public final class RegistrationBudget {
     this.limit = limit;
   }
 
-  boolean tryTake(long bytes) {
+  /**
+   * Takes {@code most} bytes, or all that are left if they are {@code least} or more.
+   *
+   * @return bytes taken; 0 when less than {@code least} are left
+   */
+  long take(long least, long most) {
     while (true) {
       long before = used.get();
-      if (bytes > limit - before) {
-        return false;
+      long taken = Math.min(most, limit - before);
+      if (taken < least) {
+        return 0;
       }
-      if (used.compareAndSet(before, before + bytes)) {
-        return true;
+      if (used.compareAndSet(before, before + taken)) {
+        return taken;
       }
     }
   }

@@ -21,7 +21,9 @@ import dev.verbatim.transport.PeerAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -35,13 +37,16 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class DriverRegistryTest {
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
-  private final DriverRegistry registry = new DriverRegistry(Duration.ofSeconds(20), timer);
+
+  /** Shuffles that Spark has. */
+  private final Set<Integer> live = new HashSet<>(Set.of(5, 6));
+
+  private final DriverRegistry registry =
+      new DriverRegistry(Duration.ofSeconds(20), timer, live::contains);
   private final List<Table> answers = new ArrayList<>();
 
   @BeforeEach
   void announce() {
-    registry.addShuffle(5);
-    registry.addShuffle(6);
     registry.announce(new Announce("1", peer("1"), "RDMA on: rxe0"));
     registry.announce(new Announce("2", null, "RDMA off: NO_DEVICE"));
   }
@@ -55,12 +60,14 @@ class DriverRegistryTest {
     return new PeerAddress(name, new InetSocketAddress("10.0.0." + name, 7), 9);
   }
 
-  private void publish(int shuffleId, String executorId, long... mapIds) {
-    registry.publish(
-        new Publish(
-            LongStream.of(mapIds)
-                .mapToObj(id -> new Publish.Entry(shuffleId, output(executorId, id)))
-                .toList()));
+  private List<Integer> publish(int shuffleId, String executorId, long... mapIds) {
+    return registry
+        .publish(
+            new Publish(
+                LongStream.of(mapIds)
+                    .mapToObj(id -> new Publish.Entry(shuffleId, output(executorId, id)))
+                    .toList()))
+        .shuffleIds();
   }
 
   private static MapOutputLocation output(String executorId, long mapId) {
@@ -96,9 +103,8 @@ class DriverRegistryTest {
 
   @Test
   void shouldReplyWithWhatThereIsWhenTheHoldTimeIsOver() throws Exception {
-    DriverRegistry hasty = new DriverRegistry(Duration.ofMillis(50), timer);
+    DriverRegistry hasty = new DriverRegistry(Duration.ofMillis(50), timer, live::contains);
     hasty.announce(new Announce("1", peer("1"), ""));
-    hasty.addShuffle(5);
     hasty.publish(new Publish(List.of(new Publish.Entry(5, output("1", 10)))));
     java.util.concurrent.CompletableFuture<Table> answer =
         new java.util.concurrent.CompletableFuture<>();
@@ -156,15 +162,22 @@ class DriverRegistryTest {
     publish(5, "1", 10);
     registry.await(new Await(5, "1", new long[] {11}), answers::add);
 
-    registry.removeShuffle(5);
+    remove(5);
 
     assertEquals(1, answers.size());
     assertEquals(0, registry.records());
-    publish(5, "1", 12);
+    assertEquals(List.of(5), publish(5, "1", 12));
     assertEquals(0, registry.records(), "a late record of a removed shuffle is dropped");
     registry.await(new Await(5, "1", new long[] {12}), answers::add);
     assertEquals(2, answers.size(), "nothing is held for a removed shuffle");
-    assertEquals(List.of(), registry.sync(new Sync(5, 0, 0)).outputs());
+    assertTrue(answers.getLast().gone());
+    assertEquals(new Table(true, 0, false, List.of(), List.of()), registry.sync(new Sync(5, 0)));
+  }
+
+  /** As Spark does: its own tracker forgets the shuffle first. */
+  private void remove(int shuffleId) {
+    live.remove(shuffleId);
+    registry.removeShuffle(shuffleId);
   }
 
   @Test
@@ -175,11 +188,11 @@ class DriverRegistryTest {
     }
 
     List<Long> seen = new ArrayList<>();
-    Table table = registry.sync(new Sync(5, 0, 0));
+    Table table = registry.sync(new Sync(5, 0));
     seen.addAll(ids(table));
     while (table.more()) {
       assertTrue(table.outputs().size() <= ShuffleTable.CHUNK);
-      table = registry.sync(new Sync(5, table.epoch(), table.position()));
+      table = registry.sync(new Sync(5, table.position()));
       seen.addAll(ids(table));
     }
 
@@ -187,17 +200,33 @@ class DriverRegistryTest {
   }
 
   @Test
-  void shouldStartOverWhenThePositionIsOfAnEarlierTable() {
+  void shouldKeepOnlyNewRecordsWhenARemovedShuffleIsRecomputedUnderItsOldId() {
     publish(5, "1", 10, 11);
-    Table first = registry.sync(new Sync(5, 0, 0));
-    registry.removeShuffle(5);
-    registry.addShuffle(5);
-    publish(5, "1", 20);
+    remove(5);
+    live.add(5);
+    Table before = registry.sync(new Sync(5, 0));
+    registry.await(new Await(5, "1", new long[] {20}), answers::add);
+    assertTrue(answers.isEmpty(), "the record of a recomputed map output is worth waiting for");
 
-    Table second = registry.sync(new Sync(5, first.epoch(), first.position()));
+    assertEquals(List.of(), publish(5, "1", 20));
 
-    assertNotEquals(first.epoch(), second.epoch());
-    assertEquals(List.of(20L), ids(second));
+    assertEquals(new Table(false, 0, false, List.of(), List.of()), before);
+    assertEquals(List.of(20L), ids(answers.getFirst()));
+    assertEquals(List.of(20L), ids(registry.sync(new Sync(5, 0))));
+  }
+
+  @Test
+  void shouldAnswerTheOthersWhenOneAnswerCannotBeSent() {
+    registry.await(
+        new Await(5, "1", new long[] {10}),
+        table -> {
+          throw new IllegalStateException("its connection is closed");
+        });
+    registry.await(new Await(5, "1", new long[] {10}), answers::add);
+
+    publish(5, "1", 10);
+
+    assertEquals(List.of(10L), ids(answers.getFirst()));
   }
 
   @Test
@@ -206,13 +235,13 @@ class DriverRegistryTest {
     publish(5, "1", 10);
     publish(5, "3", 11);
     publish(5, "1", 12);
-    Table before = registry.sync(new Sync(5, 0, 0));
+    Table before = registry.sync(new Sync(5, 0));
 
     registry.removeExecutor("1");
     publish(5, "3", 13);
 
-    assertEquals(List.of(13L), ids(registry.sync(new Sync(5, before.epoch(), before.position()))));
-    assertEquals(List.of(11L, 13L), ids(registry.sync(new Sync(5, 0, 0))));
+    assertEquals(List.of(13L), ids(registry.sync(new Sync(5, before.position()))));
+    assertEquals(List.of(11L, 13L), ids(registry.sync(new Sync(5, 0))));
   }
 
   @Test
@@ -228,6 +257,23 @@ class DriverRegistryTest {
   }
 
   @Test
+  void shouldKeepTheSumOnlyWhenVeryManyExecutorsWereLost() {
+    ShuffleCounters counters = new ShuffleCounters();
+    counters.blockByRdma(42);
+    int executors = ExecutorLedger.MOST_LOST + 10;
+    for (int i = 100; i < 100 + executors; i++) {
+      registry.announce(new Announce("" + i, null, "RDMA off"));
+      registry.report(new Report("" + i, counters.snapshot()));
+      registry.removeExecutor("" + i);
+    }
+    registry.report(new Report("100", counters.snapshot()));
+
+    assertEquals(42L * executors, registry.report().bytesByRdma());
+    assertEquals(2 + ExecutorLedger.MOST_LOST + 1, registry.report().executors().size());
+    assertEquals(420, registry.report().executors().get("earlier").counters().bytesByRdma());
+  }
+
+  @Test
   void shouldGiveEveryExecutorTheSameSecretWhenItIsAsked() {
     byte[] token = registry.welcome().token();
 
@@ -235,6 +281,7 @@ class DriverRegistryTest {
     assertFalse(IntStream.range(0, 32).allMatch(i -> token[i] == 0));
     assertNotEquals(
         java.util.Arrays.toString(token),
-        java.util.Arrays.toString(new DriverRegistry(Duration.ZERO, timer).welcome().token()));
+        java.util.Arrays.toString(
+            new DriverRegistry(Duration.ZERO, timer, live::contains).welcome().token()));
   }
 }

@@ -12,6 +12,7 @@ import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
+import dev.verbatim.shuffle.CapturedLog;
 import dev.verbatim.shuffle.fallback.FallbackReason;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
 import dev.verbatim.shuffle.reader.MapOutputLocation.Declined;
@@ -41,7 +42,7 @@ class MapOutputTablesTest {
             .mapToObj(
                 id -> (MapOutputLocation) new Declined(id, "1", FallbackReason.BUDGET_REACHED))
             .toList();
-    return new Table(1, mapIds.length, more, List.of(peer), outputs);
+    return new Table(false, mapIds.length, more, List.of(peer), outputs);
   }
 
   private Located locate(long... mapIds) {
@@ -145,5 +146,31 @@ class MapOutputTablesTest {
     locate(1);
 
     verify(driver, times(2)).askTable(isA(Sync.class));
+  }
+
+  @Test
+  void shouldKeepNothingWhenATaskOfARemovedShuffleAsks() {
+    Table gone = new Table(true, 0, false, List.of(ON), List.of());
+    synced(gone);
+    awaited(gone);
+
+    Located located = locate(1);
+
+    assertTrue(located.outputs().isEmpty());
+    assertEquals(0, tables.size());
+  }
+
+  @Test
+  void shouldWarnOnceWhenTheRegistryFailsForManyShuffles() {
+    when(driver.askTable(any()))
+        .thenReturn(CompletableFuture.failedFuture(new IllegalStateException("no driver")));
+
+    try (CapturedLog log = new CapturedLog(MapOutputTables.class)) {
+      for (int shuffleId = 100; shuffleId < 200; shuffleId++) {
+        tables.locate(shuffleId, "1", new long[] {1});
+      }
+
+      assertTrue(log.lines().size() <= 1, () -> log.lines().toString());
+    }
   }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.esotericsoftware.kryo.io.Output;
+import com.sun.management.ThreadMXBean;
 import dev.verbatim.shuffle.fallback.FallbackReason;
 import dev.verbatim.shuffle.metrics.CounterSnapshot;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
@@ -15,6 +16,7 @@ import dev.verbatim.shuffle.reader.MapOutputLocation.RemoteAddress;
 import dev.verbatim.shuffle.reader.PeerState;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
+import dev.verbatim.shuffle.registry.Message.Gone;
 import dev.verbatim.shuffle.registry.Message.Hello;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
@@ -22,7 +24,9 @@ import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Welcome;
 import dev.verbatim.transport.PeerAddress;
+import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -65,9 +69,11 @@ class MessageCodecTest {
             "1",
             new CounterSnapshot(
                 1, 2, 3, 4, 5, 6, Long.MAX_VALUE, 8, 9, 10, Map.of(FallbackReason.MEMLOCK, 10L))),
-        new Sync(7, -5, 8192),
+        new Sync(7, 8192),
+        new Gone(List.of()),
+        new Gone(List.of(0, 7, Integer.MAX_VALUE)),
         new Table(
-            3,
+            false,
             4,
             true,
             List.of(
@@ -191,7 +197,7 @@ class MessageCodecTest {
       random.nextBytes(bytes);
       if (bytes.length > 1) {
         bytes[0] = 1;
-        bytes[1] = (byte) (12 + random.nextInt(8));
+        bytes[1] = (byte) (12 + random.nextInt(9));
       }
       try {
         codec.decode(bytes);
@@ -209,9 +215,43 @@ class MessageCodecTest {
       outputs.add(new Registered(i, "executor-" + i % 100, List.of(data), 1 << 26, 1 << 26, data));
     }
 
-    int bytes = codec.encode(new Table(1, 2, true, List.of(), outputs)).length;
+    int bytes = codec.encode(new Table(false, 2, true, List.of(), outputs)).length;
 
     assertTrue(bytes < 50 * ShuffleTable.CHUNK, bytes + " bytes");
     assertTrue(bytes < 1 << 20, "fits into the smallest frame of Spark's RPC");
+  }
+
+  /** A message whose last count says that each byte after it is an element. */
+  private byte[] withFalseCount(Message message) {
+    byte[] sound = codec.encode(message);
+    int count = 4 << 20;
+    ByteBuffer bytes = ByteBuffer.allocate(sound.length - 1 + 4 + count);
+    bytes.put(sound, 0, sound.length - 1);
+    // 4 << 20 as a variable-length integer; what follows is no element.
+    bytes.put(new byte[] {(byte) 0x80, (byte) 0x80, (byte) 0x80, 2});
+    byte[] rest = new byte[count];
+    Arrays.fill(rest, (byte) 0xff);
+    return bytes.put(rest).array();
+  }
+
+  @ParameterizedTest
+  @MethodSource("messagesThatEndWithACount")
+  void shouldAllocateNoMoreThanTheMessageWhenACountIsFalse(Message message) {
+    byte[] bytes = withFalseCount(message);
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    assertThrows(MalformedMessageException.class, () -> codec.decode(bytes));
+
+    long before = threads.getCurrentThreadAllocatedBytes();
+    assertThrows(MalformedMessageException.class, () -> codec.decode(bytes));
+    long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+
+    assertTrue(allocated < bytes.length + (256 << 10), allocated + " of " + bytes.length);
+  }
+
+  static Stream<Message> messagesThatEndWithACount() {
+    return Stream.of(
+        new Publish(List.of()),
+        new Await(1, "2", new long[0]),
+        new Table(false, 1, false, List.of(), List.of()));
   }
 }

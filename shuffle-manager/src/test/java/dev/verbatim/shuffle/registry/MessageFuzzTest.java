@@ -61,16 +61,15 @@ class MessageFuzzTest {
 
   /** As {@link RegistryEndpoint} does it. */
   private void deliver(Message message) {
-    DriverRegistry registry = new DriverRegistry(Duration.ZERO, TIMER);
-    registry.addShuffle(0);
+    DriverRegistry registry = new DriverRegistry(Duration.ZERO, TIMER, shuffleId -> shuffleId == 0);
     registry.announce(new Announce("1", null, ""));
     registry.announce(new Announce("12", null, ""));
     switch (message) {
       case Announce announce -> registry.announce(announce);
       case Publish publish -> {
-        registry.publish(publish);
+        codec.encode(registry.publish(publish));
         assertTrue(registry.records() <= publish.entries().size());
-        codec.encode(registry.sync(new Sync(0, 0, 0)));
+        codec.encode(registry.sync(new Sync(0, 0)));
       }
       case Report report -> registry.report(report);
       case Sync sync -> codec.encode(registry.sync(sync));

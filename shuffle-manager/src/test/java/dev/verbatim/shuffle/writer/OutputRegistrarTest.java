@@ -3,6 +3,8 @@ package dev.verbatim.shuffle.writer;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
@@ -31,6 +33,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,10 +41,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class OutputRegistrarTest {
@@ -54,6 +61,7 @@ class OutputRegistrarTest {
   private final ShuffleCounters counters = new ShuffleCounters();
   private final List<MemoryRegion> slabs = new ArrayList<>();
   private final List<MapOutputLocation> published = new ArrayList<>();
+  private final List<Runnable> tooLate = new ArrayList<>();
   private final Direct threads = new Direct();
   private RegistrationBudget budget = new RegistrationBudget(64 * MIB);
   private FilePinMode mode = FilePinMode.READ_ONLY_MAPPING;
@@ -67,7 +75,14 @@ class OutputRegistrarTest {
               slabs.add(slab);
               return slab;
             });
-    doAnswer(call -> published.add(call.getArgument(1))).when(publisher).publish(anyInt(), any());
+    doAnswer(
+            call -> {
+              published.add(call.getArgument(1));
+              tooLate.add(call.getArgument(2));
+              return null;
+            })
+        .when(publisher)
+        .publish(anyInt(), any(), any());
   }
 
   private MemoryRegion region(long length) {
@@ -194,7 +209,7 @@ class OutputRegistrarTest {
 
   @Test
   void shouldDeclineWhenTheBudgetIsReached() throws Exception {
-    budget = new RegistrationBudget(1000);
+    budget = new RegistrationBudget(10);
 
     submit(registrar(), files(10, random(100), 0, 100));
 
@@ -324,14 +339,140 @@ class OutputRegistrarTest {
     verify(slabs.getLast(), never()).close();
   }
 
+  @Test
+  void shouldTakeEverythingBackWhenAMapTaskBeganAfterItsShuffleWasRemoved() throws Exception {
+    OutputRegistrar registrar = registrar();
+    registrar.remove(5);
+    submit(registrar, files(10, random(100), 0, 100));
+    OutputArena arena = registrar.arena(5);
+
+    tooLate.forEach(Runnable::run);
+    tooLate.forEach(Runnable::run);
+
+    verify(slabs.getFirst(), times(1)).close();
+    assertEquals(0, budget.used());
+    assertEquals(0, counters.snapshot().regions());
+    assertEquals(0, counters.snapshot().registeredBytes());
+    assertNotSame(arena, registrar.arena(5), "the arena itself is forgotten too");
+  }
+
+  @Test
+  void shouldKeepTheArenaOfARecomputedShuffleWhenARecordOfTheOldOneWasTooLate() throws Exception {
+    OutputRegistrar registrar = registrar();
+    OutputArena old = registrar.arena(5);
+    registrar.remove(5);
+    registrar.submit(old, files(10, random(100), 0, 100));
+    submit(registrar, files(11, random(100), 0, 100));
+
+    tooLate.getFirst().run();
+
+    assertInstanceOf(Declined.class, published.getFirst());
+    assertInstanceOf(Registered.class, published.getLast());
+    verify(slabs.getFirst(), never()).close();
+  }
+
+  @Test
+  void shouldUseWhatIsLeftOfTheBudgetWhenTheOutputFitsIntoIt() throws Exception {
+    budget = new RegistrationBudget(OutputArena.SMALLEST_SLAB + 20_000);
+    OutputRegistrar registrar = registrar();
+    submit(registrar, files(10, random(250_000), 0, 250_000));
+    submit(registrar, files(11, random(15_000), 0, 15_000));
+    submit(registrar, files(12, random(15_000), 0, 15_000));
+
+    assertEquals(2, counters.snapshot().outputsRegistered());
+    assertEquals(20_000, slabs.getLast().length());
+    assertEquals(FallbackReason.BUDGET_REACHED, ((Declined) published.getLast()).reason());
+  }
+
+  @Test
+  @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void shouldNotBlockOtherOutputsOfTheShuffleWhenALargeFileIsCopied() throws Exception {
+    OutputRegistrar registrar = registrar();
+    CountDownLatch reading = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    FileChannel slow = mock(FileChannel.class);
+    when(slow.read(any(ByteBuffer.class), anyLong()))
+        .thenAnswer(
+            call -> {
+              reading.countDown();
+              goOn.await();
+              ByteBuffer into = call.getArgument(0);
+              int bytes = into.remaining();
+              into.position(into.limit());
+              return bytes;
+            });
+    OutputArena arena = registrar.arena(5);
+    FutureTask<RemoteAddress> copy = new FutureTask<>(() -> arena.copy(slow, 8 * MIB));
+    Thread.ofPlatform().start(copy);
+    reading.await();
+
+    submit(registrar, files(11, random(100), 0, 100));
+    assertInstanceOf(Registered.class, published.getFirst());
+
+    Thread closing = Thread.ofPlatform().start(arena::close);
+    while (closing.getState() != Thread.State.WAITING) {
+      Thread.onSpinWait();
+    }
+    verify(slabs.getFirst(), never()).close();
+    closing.interrupt();
+    goOn.countDown();
+
+    assertInstanceOf(
+        DeclinedException.class, assertThrows(ExecutionException.class, copy::get).getCause());
+    closing.join();
+    verify(slabs.getFirst()).close();
+    assertEquals(0, budget.used());
+  }
+
+  @Test
+  void shouldGiveAFileLargerThanASlabARegionOfItsOwn() throws Exception {
+    mode = FilePinMode.COPY;
+    byte[] data = random((int) OutputArena.LARGEST_SLAB + 1);
+    OutputRegistrar registrar = registrar();
+
+    submit(registrar, files(10, data, 0, data.length));
+    submit(registrar, files(11, random(100), 0, 100));
+
+    Registered output = assertInstanceOf(Registered.class, published.getFirst());
+    assertArrayEquals(data, at(output.regions().getFirst(), data.length));
+    assertEquals(2, slabs.size(), "the slab before it goes on being filled");
+    registrar.remove(5);
+    assertEquals(0, budget.used());
+    assertEquals(0, counters.snapshot().regions());
+  }
+
+  @Test
+  void shouldDeclineWhenNoThreadCanBeMade() throws Exception {
+    threads.outOfMemory = true;
+
+    submit(registrar(), files(10, random(100), 0, 100));
+
+    assertEquals(FallbackReason.REGISTRATION_BACKLOG, declined());
+  }
+
+  @Test
+  void shouldCloseTheArenaWhenNoThreadCanBeMadeForIt() throws Exception {
+    OutputRegistrar registrar = registrar();
+    submit(registrar, files(10, random(100), 0, 100));
+    threads.outOfMemory = true;
+
+    registrar.remove(5);
+
+    assertEquals(0, budget.used());
+  }
+
   /** Runs tasks on the caller's thread. */
   private static final class Direct extends AbstractExecutorService {
     private boolean full;
+    private boolean outOfMemory;
 
     @Override
     public void execute(Runnable task) {
       if (full) {
         throw new RejectedExecutionException();
+      }
+      if (outOfMemory) {
+        throw new OutOfMemoryError("unable to create native thread");
       }
       task.run();
     }
