@@ -5,14 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.spark.fixture.Deadline;
 import dev.verbatim.it.spark.fixture.Executors;
+import dev.verbatim.it.spark.fixture.Job;
 import dev.verbatim.it.spark.fixture.Scenario;
 import dev.verbatim.it.spark.fixture.StandIn;
+import dev.verbatim.it.spark.fixture.StockSpark;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
 import dev.verbatim.it.spark.fixture.Traffic;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.stream.IntStream;
+import org.apache.spark.api.java.JavaRDD;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -65,7 +69,7 @@ class StandInFallbackTest extends ApplicationTests {
   @Test
   @Order(1)
   void shouldFetchABlockByTcpWhenItsReadFails() {
-    standIn.faults("read nth=3 status=10");
+    standIn.faults("read nth=3 status=4");
 
     Traffic traffic = run().traffic();
     assertFellBack(traffic, "READ_FAILED");
@@ -74,6 +78,32 @@ class StandInFallbackTest extends ApplicationTests {
 
   @Test
   @Order(2)
+  void shouldReadOnceMoreByRdmaWhenAConnectionGoesDownUnderItsReads() {
+    standIn.faults("read nth=3 status=5");
+
+    Traffic traffic = run().traffic();
+    assertEquals(0, traffic.bytesByTcp(), traffic::toString);
+    assertTrue(traffic.bytesByRdma() > 0, traffic::toString);
+  }
+
+  @Test
+  @Order(3)
+  void shouldUseRdmaAgainWhenARemovedShuffleIsRecomputedUnderItsOldId() {
+    List<String> records = IntStream.range(0, 20_000).mapToObj(i -> "record " + i).toList();
+    JavaRDD<String> shuffled = cluster().context().parallelize(records, 6).repartition(7);
+    Job collect = session -> shuffled.collect();
+
+    for (int round = 0; round < 3; round++) {
+      Outcome outcome = cluster().run(collect);
+      assertEquals(StockSpark.sorted(records), StockSpark.sorted(outcome.lines()));
+      assertEquals(0, outcome.traffic().bytesByTcp(), () -> outcome.traffic().toString());
+      assertTrue(outcome.traffic().bytesByRdma() > 0, () -> outcome.traffic().toString());
+      shuffled.rdd().cleanShuffleDependencies(true);
+    }
+  }
+
+  @Test
+  @Order(4)
   void shouldFetchABlockByTcpWhenItsReadNeverCompletes() {
     standIn.faults("read nth=5 drop");
 
@@ -81,7 +111,7 @@ class StandInFallbackTest extends ApplicationTests {
   }
 
   @Test
-  @Order(3)
+  @Order(5)
   void shouldServeMapOutputsByTcpWhenTheyCannotBeRegistered() {
     standIn.faults("reg_mr errno=ENOMEM");
 
@@ -92,7 +122,7 @@ class StandInFallbackTest extends ApplicationTests {
   }
 
   @Test
-  @Order(4)
+  @Order(6)
   void shouldFetchByTcpWhenThePeersRefuseToConnect() {
     standIn.faults("disconnect", "cm reject");
     Deadline.await(
@@ -103,7 +133,7 @@ class StandInFallbackTest extends ApplicationTests {
   }
 
   @Test
-  @Order(5)
+  @Order(7)
   void shouldUseRdmaOnlyAmongThoseWhoHaveItWhenOneExecutorHasNone() {
     standIn.faults("device absent");
     Executors.kill(Executors.running().keySet().iterator().next());
