@@ -20,21 +20,21 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
 
 /**
  * Measures READs through the transport's public API, as ib_read_bw and ib_read_lat of perftest
  * measure them through verbs.
  *
  * <pre>
- * ReadLoop server ADDRESS PORT            serves memory until it is killed; PORT is for control
- * ReadLoop bw ADDRESS PORT SIZE DEPTH N   N READs of SIZE bytes, DEPTH at a time: MB/s
- * ReadLoop lat ADDRESS PORT SIZE 1 N      N READs one after the other: microseconds, median
+ * ReadLoop server ADDRESS PORT                  serves memory until it is killed; PORT is for control
+ * ReadLoop bw ADDRESS PORT SIZE DEPTH SECONDS   READs of SIZE bytes, DEPTH at a time: MB/s
+ * ReadLoop lat ADDRESS PORT SIZE 1 SECONDS      READs one after the other: microseconds, median
  * </pre>
  *
- * One number is printed. MB are 10^6 bytes.
+ * Warms up as long as it measures. One number is printed. MB are 10^6 bytes.
  */
 public final class ReadLoop {
   private static final long SERVED = 4L << 20;
@@ -51,20 +51,17 @@ public final class ReadLoop {
     }
     int size = Integer.parseInt(args[3]);
     int depth = Integer.parseInt(args[4]);
-    int count = Integer.parseInt(args[5]);
+    Duration time = Duration.ofSeconds(Integer.parseInt(args[5]));
     try (RdmaTransport transport = open("client", address)) {
       Target target = askTarget(address, port);
       PeerConnection connection = transport.connect(target.peer).get(30, TimeUnit.SECONDS);
       Loop loop = new Loop(transport, connection, target, size, depth);
-      loop.run(Math.max(depth, count / 4)); // warms up the compiler and the pages
-      long start = System.nanoTime();
-      long[] times = loop.run(count);
-      long elapsed = System.nanoTime() - start;
+      loop.run(time); // warms up the compiler and the pages
+      Histogram times = loop.run(time);
       if (args[0].equals("bw")) {
-        System.out.printf("%.2f%n", (double) size * count * 1000 / elapsed);
+        System.out.printf("%.2f%n", loop.bytesPerNano() * 1000);
       } else {
-        Arrays.sort(times);
-        System.out.printf("%.2f%n", times[times.length / 2] / 1000.0);
+        System.out.printf("%.2f%n", times.getValueAtPercentile(50) / 1000.0);
       }
     }
   }
@@ -123,74 +120,98 @@ public final class ReadLoop {
     }
   }
 
-  /** Keeps two batches of half the depth under way; the next is posted by a listener. */
+  /** Keeps a few batches under way; a listener posts the next when one has ended. */
   private static final class Loop {
+    private static final int MOST_BATCHES = 4;
+
     private final PeerConnection connection;
     private final Target target;
     private final int size;
-    private final int depth;
+    private final int batches;
+    private final int reads;
     private final ReadBuffer buffer;
+
+    // Guarded by this.
+    private Histogram times;
     private CountDownLatch done;
-    private int left;
-    private long[] times;
-    private int timed;
-    private volatile ReadFailure failure;
+    private long endNanos;
+    private long bytes;
+    private long lastNanos;
+    private ReadFailure failure;
+    private double bytesPerNano;
 
     Loop(RdmaTransport transport, PeerConnection connection, Target target, int size, int depth) {
       this.connection = connection;
       this.target = target;
       this.size = size;
-      this.depth = depth;
+      this.batches = Math.min(MOST_BATCHES, depth);
+      this.reads = depth / batches;
       this.buffer = transport.tryAcquire((long) size * depth).orElseThrow();
     }
 
-    /** Does so many READs and answers the time of each batch, nanoseconds. */
-    long[] run(int count) throws Exception {
-      int ways = depth == 1 ? 1 : 2;
-      done = new CountDownLatch(ways);
-      times = new long[count + depth];
-      timed = 0;
-      left = count;
-      for (int way = 0; way < ways; way++) {
-        post(way, depth / ways);
+    /** READs for so long and answers the time of each batch, nanoseconds. */
+    Histogram run(Duration time) throws Exception {
+      long start = System.nanoTime();
+      synchronized (this) {
+        done = new CountDownLatch(batches);
+        times = new Histogram(3);
+        bytes = 0;
+        endNanos = start + time.toNanos();
       }
-      if (!done.await(10, TimeUnit.MINUTES) || failure != null) {
-        throw new IOException("READs failed: " + failure);
+      for (int batch = 0; batch < batches; batch++) {
+        post(batch);
       }
-      return Arrays.copyOf(times, timed);
+      boolean ended = done.await(time.toMillis() + 120_000, TimeUnit.MILLISECONDS);
+      synchronized (this) {
+        if (!ended || failure != null) {
+          throw new IOException("READs failed: " + failure);
+        }
+        bytesPerNano = (double) bytes / (lastNanos - start);
+        return times;
+      }
     }
 
-    private synchronized void post(int way, int reads) {
-      int now = Math.min(reads, left);
-      if (now == 0 || failure != null) {
-        done.countDown();
-        return;
-      }
-      left -= now;
+    double bytesPerNano() {
+      return bytesPerNano;
+    }
+
+    private void post(int number) {
       long start = System.nanoTime();
       ReadBatch batch =
           new ReadBatch(
               new ReadListener() {
                 @Override
                 public void onSuccess() {
-                  took(System.nanoTime() - start);
-                  post(way, reads);
+                  if (goesOn(start)) {
+                    post(number);
+                  }
                 }
 
                 @Override
                 public void onFailure(ReadFailure cause) {
-                  failure = cause;
-                  done.countDown();
+                  failed(cause);
                 }
               });
-      for (int i = 0; i < now; i++) {
-        batch.add(target.iova, target.rkey, buffer, (long) size * (way * reads + i), size);
+      for (int i = 0; i < reads; i++) {
+        batch.add(target.iova, target.rkey, buffer, (long) size * (number * reads + i), size);
       }
       connection.read(batch);
     }
 
-    private synchronized void took(long nanos) {
-      times[timed++] = nanos;
+    private synchronized boolean goesOn(long startNanos) {
+      lastNanos = System.nanoTime();
+      times.recordValue(lastNanos - startNanos);
+      bytes += (long) size * reads;
+      if (lastNanos - endNanos >= 0) {
+        done.countDown();
+        return false;
+      }
+      return true;
+    }
+
+    private synchronized void failed(ReadFailure cause) {
+      failure = cause;
+      done.countDown();
     }
   }
 }
