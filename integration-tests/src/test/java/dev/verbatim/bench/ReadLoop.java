@@ -34,7 +34,8 @@ import org.HdrHistogram.Histogram;
  * ReadLoop lat ADDRESS PORT SIZE 1 SECONDS      READs one after the other: microseconds, median
  * </pre>
  *
- * Warms up as long as it measures. One number is printed. MB are 10^6 bytes.
+ * Warms up as long as it measures. One number is printed. MB are 10^6 bytes. The poller spins, as
+ * perftest does, unless {@code -Dspin=NANOSECONDS} says how long it does before it blocks.
  */
 public final class ReadLoop {
   private static final long SERVED = 4L << 20;
@@ -76,6 +77,8 @@ public final class ReadLoop {
             .poolBytes(256L << 20);
     if (name.equals("server")) {
       config.address(address);
+    } else {
+      config.spin(Duration.ofNanos(Long.getLong("spin", 1_000_000_000)));
     }
     return switch (RdmaTransport.open(config)) {
       case OpenResult.Opened opened -> opened.transport();
