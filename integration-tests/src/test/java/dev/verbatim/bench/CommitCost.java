@@ -1,0 +1,146 @@
+package dev.verbatim.bench;
+
+import dev.verbatim.it.spark.fixture.Device;
+import dev.verbatim.it.spark.fixture.SoftRoce;
+import dev.verbatim.it.spark.fixture.StandIn;
+import dev.verbatim.it.spark.fixture.TestCluster;
+import dev.verbatim.shuffle.RdmaShuffleManager;
+import dev.verbatim.shuffle.metrics.CounterSnapshot;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import scala.Tuple2;
+
+/**
+ * Measures what registration adds to map tasks: applications with Spark's shuffle manager and with
+ * this one take turns, each writes the same map outputs again and again.
+ *
+ * <pre>
+ * CommitCost standin|softroce MEBIBYTES ROUNDS
+ * </pre>
+ */
+public final class CommitCost {
+  private static final int MAPS = 8;
+  private static final int REDUCERS = 16;
+  private static final int JOBS = 6;
+  private static final int RECORD = 64 << 10;
+
+  private CommitCost() {}
+
+  public static void main(String[] args) {
+    Device device = args[0].equals("softroce") ? new SoftRoce() : new StandIn();
+    int records = (int) ((Long.parseLong(args[1]) << 20) / RECORD);
+    List<Double> ratios = new ArrayList<>();
+    for (int round = 0; round < Integer.parseInt(args[2]); round++) {
+      boolean stockFirst = round % 2 == 0;
+      double first = taskMillis(device, stockFirst, records);
+      double second = taskMillis(device, !stockFirst, records);
+      ratios.add(stockFirst ? second / first : first / second);
+      System.out.printf("round %d: with registration / without %.3f%n", round, ratios.getLast());
+    }
+    Collections.sort(ratios);
+    System.out.printf(
+        "time of a map task of %s MiB, with registration / without: min %.3f median %.3f max %.3f%n",
+        args[1], ratios.getFirst(), ratios.get(ratios.size() / 2), ratios.getLast());
+  }
+
+  /** Median time of a map task after the first job, milliseconds. */
+  private static double taskMillis(Device device, boolean stock, int records) {
+    TaskTimes times = new TaskTimes();
+    TestCluster.Builder settings =
+        device
+            .prepare(TestCluster.builder(stock ? "commit-stock" : "commit-verbatim"))
+            .executors(1)
+            .set("spark.shuffle.compress", "false");
+    if (stock) {
+      settings.set("spark.shuffle.manager", "sort");
+    }
+    try (TestCluster cluster = settings.start()) {
+      cluster.session().sparkContext().addSparkListener(times);
+      write(cluster, records);
+      CounterSnapshot before = counters(cluster, stock, MAPS);
+      times.clear();
+      for (int job = 0; job < JOBS; job++) {
+        write(cluster, records);
+      }
+      CounterSnapshot after = counters(cluster, stock, MAPS * (JOBS + 1));
+      double median = times.median();
+      System.out.printf("%s: map task %.1f ms", stock ? "sort" : "verbatim", median);
+      if (!stock) {
+        int outputs = MAPS * JOBS;
+        System.out.printf(
+            ", of them hand-over %.0f us; registered in %.2f ms, by another thread",
+            (after.handOverNanos() - before.handOverNanos()) / 1e3 / outputs,
+            (after.registerNanos() - before.registerNanos()) / 1e6 / outputs);
+      }
+      System.out.println();
+      return median;
+    }
+  }
+
+  private static void write(TestCluster cluster, int records) {
+    cluster
+        .context()
+        .parallelize(IntStream.range(0, MAPS).boxed().toList(), MAPS)
+        .flatMapToPair(map -> records(map, records))
+        .partitionBy(new HashPartitioner(REDUCERS))
+        .mapPartitions(none -> Collections.<Integer>emptyIterator())
+        .count();
+  }
+
+  private static Iterator<Tuple2<Integer, byte[]>> records(int map, int count) {
+    byte[] value = new byte[RECORD];
+    new Random(map).nextBytes(value);
+    return IntStream.range(0, count).mapToObj(key -> new Tuple2<>(key, value)).iterator();
+  }
+
+  /** The executor's counters once they tell of so many map outputs. */
+  private static CounterSnapshot counters(TestCluster cluster, boolean stock, int outputs) {
+    if (stock) {
+      return CounterSnapshot.ZERO;
+    }
+    for (int i = 0; i < 600; i++) {
+      CounterSnapshot total = RdmaShuffleManager.report().total();
+      if (total.outputsRegistered() == outputs) {
+        return total;
+      }
+      try {
+        Thread.sleep(100);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+    throw new AssertionError(
+        outputs + " map outputs should be registered: " + RdmaShuffleManager.report());
+  }
+
+  private static final class TaskTimes extends SparkListener {
+    private final ConcurrentLinkedQueue<Long> millis = new ConcurrentLinkedQueue<>();
+
+    @Override
+    public void onTaskEnd(SparkListenerTaskEnd end) {
+      if (end.taskMetrics().shuffleWriteMetrics().bytesWritten() > 0) {
+        millis.add(end.taskMetrics().executorRunTime());
+      }
+    }
+
+    void clear() {
+      millis.clear();
+    }
+
+    double median() {
+      long[] sorted = millis.stream().mapToLong(Long::longValue).sorted().toArray();
+      if (sorted.length == 0) {
+        throw new AssertionError("no map task has ended");
+      }
+      return sorted[sorted.length / 2];
+    }
+  }
+}
