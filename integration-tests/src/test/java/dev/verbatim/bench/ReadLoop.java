@@ -34,8 +34,9 @@ import org.HdrHistogram.Histogram;
  * ReadLoop lat ADDRESS PORT SIZE 1 SECONDS      READs one after the other: microseconds, median
  * </pre>
  *
- * Warms up as long as it measures. One number is printed. MB are 10^6 bytes. The poller spins, as
- * perftest does, unless {@code -Dspin=NANOSECONDS} says how long it does before it blocks.
+ * Warms up twice as long as it measures. One number is printed. MB are 10^6 bytes. The poller
+ * spins, as perftest does, unless {@code -Dspin=NANOSECONDS} says how long it does before it
+ * blocks.
  */
 public final class ReadLoop {
   private static final long SERVED = 4L << 20;
@@ -57,7 +58,7 @@ public final class ReadLoop {
       Target target = askTarget(address, port);
       PeerConnection connection = transport.connect(target.peer).get(30, TimeUnit.SECONDS);
       Loop loop = new Loop(transport, connection, target, size, depth);
-      loop.run(time); // warms up the compiler and the pages
+      loop.run(time.multipliedBy(2)); // warms up the compiler and the pages
       Histogram times = loop.run(time);
       if (args[0].equals("bw")) {
         System.out.printf("%.2f%n", loop.bytesPerNano() * 1000);
