@@ -63,7 +63,8 @@ public final class RdmaConf {
               1024,
               1,
               65536,
-              "Queue pairs that an executor keeps at most, initiated and accepted."));
+              "Queue pairs that an executor keeps at most, initiated and accepted. When all are in"
+                  + " use, one that was accepted longer ago than `idleTimeout` makes room."));
   public static final ConfigEntry<Integer> TRAFFIC_CLASS =
       add(
           ConfigEntry.integer(
