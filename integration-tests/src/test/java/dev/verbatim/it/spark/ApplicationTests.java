@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.spark.fixture.Device;
-import dev.verbatim.it.spark.fixture.Scenario;
+import dev.verbatim.it.spark.fixture.Job;
 import dev.verbatim.it.spark.fixture.StockSpark;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
@@ -25,8 +25,8 @@ abstract class ApplicationTests {
     this.device = device;
   }
 
-  /** The scenarios whose results under stock Spark are needed. */
-  abstract Collection<Scenario> scenarios();
+  /** The jobs whose results under stock Spark are needed. */
+  abstract Collection<? extends Job> scenarios();
 
   /** Settings of the application beyond those of the device. */
   abstract TestCluster.Builder settings(TestCluster.Builder application);
@@ -57,18 +57,18 @@ abstract class ApplicationTests {
   void checkAfterStop() {}
 
   /** Runs a job and checks everything that holds for a job that meets no trouble. */
-  final Outcome runUndisturbed(Scenario scenario) {
-    Outcome outcome = cluster.run(scenario);
+  final Outcome runUndisturbed(Job job) {
+    Outcome outcome = cluster.run(job);
 
-    assertResult(scenario, outcome.lines());
+    assertResult(job, outcome.lines());
     assertTrue(outcome.traffic().remoteBytes() > 0, "some blocks must come from another executor");
     assertEquals(0, outcome.traffic().fetchFailures());
     device.assertTravelled(outcome.traffic());
     return outcome;
   }
 
-  static void assertResult(Scenario scenario, List<String> lines) {
+  static void assertResult(Job job, List<String> lines) {
     assertFalse(lines.isEmpty());
-    assertEquals(StockSpark.result(scenario), StockSpark.sorted(lines));
+    assertEquals(StockSpark.result(job), StockSpark.sorted(lines));
   }
 }

@@ -1,6 +1,5 @@
 package dev.verbatim.it.spark;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.spark.fixture.FileRepository;
@@ -9,7 +8,6 @@ import dev.verbatim.it.spark.fixture.SparkHome;
 import dev.verbatim.it.spark.fixture.SparkSubmission;
 import dev.verbatim.it.spark.fixture.SparkSubmission.Result;
 import dev.verbatim.it.spark.fixture.StandIn;
-import dev.verbatim.it.spark.fixture.TinyJob;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -65,13 +63,7 @@ class InstallTest {
   private void assertRuns(SparkSubmission submission) {
     Result result = submission.run();
 
-    assertEquals(0, result.exitCode(), () -> String.join("\n", result.output()));
-    assertEquals(TinyJob.expectedGroups(), result.line("GROUPS"));
-    assertTrue(
-        Long.parseLong(result.line("RDMA")) > 0,
-        () -> "blocks must come by READ:\n" + String.join("\n", result.output()));
-    assertEquals("0", result.line("TCP"));
-    assertEquals("[]", result.line("THREADS"), "threads that outlive SparkContext.stop()");
+    result.assertByRdma();
     assertTrue(
         result.sinceStop().compareTo(LONGEST_END) < 0,
         () -> "the driver ended only " + result.sinceStop() + " after SparkContext.stop()");

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Settings that are wrong, small, or forbid RDMA; the device itself works. */
+/** Settings that are wrong, small or leave nothing to RDMA; the device itself works. */
 @Tag("standin")
 class SettingsTest {
   private static final String PREFIX = "spark.shuffle.rdma.";
@@ -79,32 +79,20 @@ class SettingsTest {
   }
 
   @Test
-  void shouldUseTcpWhenTheNetworkMustBeEncrypted() {
-    try (TestCluster cluster = encrypted("network-encryption").start()) {
-      assertFellBack(run(cluster), "ENCRYPTION_REQUIRED");
-    }
-  }
-
-  @Test
-  void shouldUseRdmaWhenTheFilesAreEncryptedAlready() {
-    try (TestCluster cluster =
-        encrypted("file-encryption").set("spark.io.encryption.enabled", true).start()) {
+  void shouldNameTheReasonWhenTheMasterIsLocal() {
+    try (DriverLog log = new DriverLog();
+        TestCluster cluster = application("local").executors(1).master("local[*]").start()) {
       Traffic traffic = run(cluster);
 
-      assertEquals(0, traffic.bytesByTcp(), traffic::toString);
-      assertTrue(traffic.bytesByRdma() > 0, traffic::toString);
+      assertEquals(0, traffic.bytesByRdma() + traffic.bytesByTcp(), traffic::toString);
+      assertTrue(
+          log.lines().stream().anyMatch(line -> line.contains("LOCAL_MODE")),
+          () -> String.join("\n", log.lines()));
     }
   }
 
   private TestCluster.Builder application(String name) {
     return standIn.prepare(TestCluster.builder(name));
-  }
-
-  private TestCluster.Builder encrypted(String name) {
-    return application(name)
-        .set("spark.authenticate", true)
-        .set("spark.authenticate.secret", "between us")
-        .set("spark.network.crypto.enabled", true);
   }
 
   private static Traffic run(TestCluster cluster) {

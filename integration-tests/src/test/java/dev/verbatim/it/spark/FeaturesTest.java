@@ -1,0 +1,167 @@
+package dev.verbatim.it.spark;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.verbatim.it.spark.fixture.Deadline;
+import dev.verbatim.it.spark.fixture.Executors;
+import dev.verbatim.it.spark.fixture.Feature;
+import dev.verbatim.it.spark.fixture.GatedShuffle;
+import dev.verbatim.it.spark.fixture.Job;
+import dev.verbatim.it.spark.fixture.Python;
+import dev.verbatim.it.spark.fixture.Stages;
+import dev.verbatim.it.spark.fixture.StandIn;
+import dev.verbatim.it.spark.fixture.TestCluster;
+import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
+import dev.verbatim.it.spark.fixture.Traffic;
+import dev.verbatim.shuffle.RdmaShuffleManager;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.Map;
+import org.apache.spark.MapOutputTrackerMaster;
+import org.apache.spark.SparkEnv;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Features of Spark that need no settings of their own, in one application with Kryo. */
+@Tag("standin")
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class FeaturesTest extends ApplicationTests {
+  /** Two executors' own mappings and a few slabs; a mapping for each map output would be 10,000. */
+  private static final int MOST_NEW_MAPPINGS = 300;
+
+  private final StandIn standIn;
+
+  FeaturesTest() {
+    StandIn device = new StandIn();
+    super(device);
+    standIn = device;
+  }
+
+  @Override
+  Collection<? extends Job> scenarios() {
+    EnumSet<Feature> features = EnumSet.range(Feature.BYPASS_MERGE_WRITER, Feature.STREAMING);
+    features.remove(Feature.MAPS_10000);
+    if (!Python.present()) {
+      features.remove(Feature.CHILD_PROCESSES);
+    }
+    return features;
+  }
+
+  @Override
+  TestCluster.Builder settings(TestCluster.Builder application) {
+    return GatedShuffle.settings(application)
+        .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @Order(1)
+  @EnumSource(
+      mode = EnumSource.Mode.MATCH_NONE,
+      names = {"FETCH_.*|.*MAPS.*", "PUSHED_.*|SPECULATION|KEPT_.*"})
+  void shouldReturnWhatStockSparkReturns(Feature feature) {
+    assumeTrue(feature != Feature.CHILD_PROCESSES || Python.present(), "there is no python3");
+
+    runUndisturbed(feature);
+  }
+
+  @Test
+  @Order(2)
+  void shouldReadNeighbouringPartitionsAsOneBlockWhenBatchesAreAllowed() {
+    long single = blocksByRdma(Feature.FETCH_ONE_BY_ONE);
+    long batched = blocksByRdma(Feature.FETCH_IN_BATCHES);
+
+    assertTrue(2 * batched <= single, () -> batched + " blocks instead of " + single);
+  }
+
+  private long blocksByRdma(Feature feature) {
+    long before = RdmaShuffleManager.report().blocksByRdma();
+    runUndisturbed(feature);
+    return RdmaShuffleManager.report().blocksByRdma() - before;
+  }
+
+  @Test
+  @Order(3)
+  void shouldNotMapEachFileWhenThereAreManySmallMapOutputs() {
+    long before = mappings();
+
+    Outcome outcome = cluster().run(Feature.MAPS_10000);
+    assertResult(Feature.FEW_MAPS, outcome.lines());
+    device().assertTravelled(outcome.traffic());
+    long added = mappings() - before;
+    assertTrue(added < MOST_NEW_MAPPINGS, () -> added + " new mappings");
+  }
+
+  private static long mappings() {
+    return Executors.running().values().stream().mapToLong(Executors::mappings).sum();
+  }
+
+  @Test
+  @Order(4)
+  void shouldGiveAllBackWhenAJobIsCancelledInMidRead() {
+    GatedShuffle finished = new GatedShuffle();
+    finished.start(cluster());
+    finished.finish();
+    collectShuffles();
+    long before = regions();
+    GatedShuffle cancelled = new GatedShuffle();
+    cancelled.start(cluster());
+    assertTrue(regions() > before, "the maps of the job must be registered");
+    cancelled.cancel(cluster());
+
+    Deadline.await(
+        "return of the cancelled job's memory",
+        Duration.ofSeconds(20),
+        () -> {
+          collectShuffles();
+          return regions() <= before;
+        },
+        () -> before + " regions before, now " + regions());
+    runUndisturbed(Feature.BYPASS_MERGE_WRITER);
+  }
+
+  /** Spark removes a shuffle when the driver's collector finds that nobody knows of it. */
+  private static void collectShuffles() {
+    MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
+    Deadline.await(
+        "removal of all shuffles",
+        Duration.ofSeconds(20),
+        () -> {
+          System.gc();
+          return tracker.shuffleStatuses().isEmpty();
+        },
+        tracker::shuffleStatuses);
+  }
+
+  private long regions() {
+    Map<String, Map<String, Long>> counters = standIn.counters();
+    return Executors.running().values().stream()
+        .mapToLong(process -> counters.get(Long.toString(process.pid())).get("mrs"))
+        .sum();
+  }
+
+  @Test
+  @Order(5)
+  void shouldRunAllOfAnIndeterminateStageAgainWhenOneOfItsOutputsIsLost() {
+    Traffic before = cluster().traffic();
+    GatedShuffle shuffle = GatedShuffle.indeterminate();
+    try (Stages stages = new Stages(cluster())) {
+      shuffle.start(cluster());
+      Executors.kill(Executors.running().keySet().iterator().next());
+
+      assertResult(Feature.INDETERMINATE_STAGE, shuffle.finish());
+      assertTrue(
+          stages.retries().stream().anyMatch(attempt -> attempt.tasks() == GatedShuffle.maps()),
+          () -> "all tasks of the stage must run again: " + stages.retries());
+    }
+    Traffic added = cluster().traffic().since(before);
+    assertTrue(added.fetchFailures() > 0, added::toString);
+    assertTrue(added.bytesByRdma() > 0, added::toString);
+  }
+}
