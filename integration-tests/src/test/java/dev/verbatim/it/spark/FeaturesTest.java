@@ -14,7 +14,6 @@ import dev.verbatim.it.spark.fixture.StandIn;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
 import dev.verbatim.it.spark.fixture.Traffic;
-import dev.verbatim.shuffle.RdmaShuffleManager;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.EnumSet;
@@ -47,7 +46,8 @@ class FeaturesTest extends ApplicationTests {
   @Override
   Collection<? extends Job> scenarios() {
     EnumSet<Feature> features = EnumSet.range(Feature.BYPASS_MERGE_WRITER, Feature.STREAMING);
-    features.remove(Feature.MAPS_10000);
+    features.removeAll(
+        EnumSet.of(Feature.MAPS_10000, Feature.FETCH_IN_BATCHES, Feature.FETCH_ONE_BY_ONE));
     if (!Python.present()) {
       features.remove(Feature.CHILD_PROCESSES);
     }
@@ -73,21 +73,6 @@ class FeaturesTest extends ApplicationTests {
 
   @Test
   @Order(2)
-  void shouldReadNeighbouringPartitionsAsOneBlockWhenBatchesAreAllowed() {
-    long single = blocksByRdma(Feature.FETCH_ONE_BY_ONE);
-    long batched = blocksByRdma(Feature.FETCH_IN_BATCHES);
-
-    assertTrue(2 * batched <= single, () -> batched + " blocks instead of " + single);
-  }
-
-  private long blocksByRdma(Feature feature) {
-    long before = RdmaShuffleManager.report().blocksByRdma();
-    runUndisturbed(feature);
-    return RdmaShuffleManager.report().blocksByRdma() - before;
-  }
-
-  @Test
-  @Order(3)
   void shouldNotMapEachFileWhenThereAreManySmallMapOutputs() {
     long before = mappings();
 
@@ -103,7 +88,7 @@ class FeaturesTest extends ApplicationTests {
   }
 
   @Test
-  @Order(4)
+  @Order(3)
   void shouldGiveAllBackWhenAJobIsCancelledInMidRead() {
     GatedShuffle finished = new GatedShuffle();
     finished.start(cluster());
@@ -147,7 +132,7 @@ class FeaturesTest extends ApplicationTests {
   }
 
   @Test
-  @Order(5)
+  @Order(4)
   void shouldRunAllOfAnIndeterminateStageAgainWhenOneOfItsOutputsIsLost() {
     Traffic before = cluster().traffic();
     GatedShuffle shuffle = GatedShuffle.indeterminate();

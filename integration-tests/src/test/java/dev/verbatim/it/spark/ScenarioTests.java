@@ -3,6 +3,7 @@ package dev.verbatim.it.spark;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.spark.fixture.Device;
+import dev.verbatim.it.spark.fixture.Job;
 import dev.verbatim.it.spark.fixture.Scenario;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
@@ -18,7 +19,7 @@ abstract class ScenarioTests extends ApplicationTests {
   }
 
   @Override
-  final Collection<Scenario> scenarios() {
+  Collection<? extends Job> scenarios() {
     return List.of(Scenario.values());
   }
 

@@ -1,7 +1,16 @@
 package dev.verbatim.it.spark;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.verbatim.it.spark.fixture.Feature;
+import dev.verbatim.it.spark.fixture.Job;
 import dev.verbatim.it.spark.fixture.StandIn;
+import dev.verbatim.shuffle.RdmaShuffleManager;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 @Tag("standin")
 class StandInScenariosTest extends ScenarioTests {
@@ -11,6 +20,27 @@ class StandInScenariosTest extends ScenarioTests {
     StandIn device = new StandIn();
     super(device);
     standIn = device;
+  }
+
+  @Override
+  Collection<? extends Job> scenarios() {
+    List<Job> jobs = new ArrayList<>(super.scenarios());
+    jobs.addAll(List.of(Feature.FETCH_IN_BATCHES, Feature.FETCH_ONE_BY_ONE));
+    return jobs;
+  }
+
+  @Test
+  void shouldReadNeighbouringPartitionsAsOneBlockWhenBatchesAreAllowed() {
+    long single = blocksByRdma(Feature.FETCH_ONE_BY_ONE);
+    long batched = blocksByRdma(Feature.FETCH_IN_BATCHES);
+
+    assertTrue(2 * batched <= single, () -> batched + " blocks instead of " + single);
+  }
+
+  private long blocksByRdma(Feature feature) {
+    long before = RdmaShuffleManager.report().blocksByRdma();
+    runUndisturbed(feature);
+    return RdmaShuffleManager.report().blocksByRdma() - before;
   }
 
   @Override
