@@ -7,11 +7,14 @@ import java.io.SequenceInputStream;
 import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
  * A block in the pool's memory, in one slice or several. It owns one reference to the buffer of
- * each slice; as with Spark's Netty buffers, streams and views are valid until the last release.
+ * each slice, and counts its own: a block that is released too often must not take a buffer from
+ * the others that share it. As with Spark's Netty buffers, streams and views are valid until the
+ * last release; then a stream throws.
  */
 final class ReadBlockBuffer extends ManagedBuffer {
 
@@ -24,6 +27,7 @@ final class ReadBlockBuffer extends ManagedBuffer {
 
   private final List<Slice> slices;
   private final long size;
+  private final AtomicInteger references = new AtomicInteger(1);
   private volatile boolean wanted;
 
   ReadBlockBuffer(List<Slice> slices) {
@@ -38,6 +42,7 @@ final class ReadBlockBuffer extends ManagedBuffer {
 
   @Override
   public ByteBuffer nioByteBuffer() {
+    checkHeld();
     if (slices.size() == 1) {
       return slices.getFirst().view();
     }
@@ -48,21 +53,38 @@ final class ReadBlockBuffer extends ManagedBuffer {
 
   @Override
   public InputStream createInputStream() {
+    checkHeld();
     if (slices.size() == 1) {
-      return new ByteBufferStream(slices.getFirst().view());
+      return new BlockStream(this, slices.getFirst().view());
     }
     return new SequenceInputStream(
         Collections.enumeration(
             slices.stream()
-                .map(slice -> (InputStream) new ByteBufferStream(slice.view()))
+                .map(slice -> (InputStream) new BlockStream(this, slice.view()))
                 .toList()));
   }
 
   @Override
   public ManagedBuffer retain() {
+    hold();
     wanted = true;
-    slices.forEach(slice -> slice.buffer().retain());
     return this;
+  }
+
+  /** Adds a reference; {@link IllegalStateException} when there is none left. */
+  void hold() {
+    int held;
+    do {
+      held = checkHeld();
+    } while (!references.compareAndSet(held, held + 1));
+  }
+
+  private int checkHeld() {
+    int held = references.get();
+    if (held == 0) {
+      throw new IllegalStateException("the block was released already");
+    }
+    return held;
   }
 
   /** Whether it was ever retained: Spark does not retain a block whose task is over. */
@@ -72,7 +94,13 @@ final class ReadBlockBuffer extends ManagedBuffer {
 
   @Override
   public ManagedBuffer release() {
-    slices.forEach(slice -> slice.buffer().release());
+    int held;
+    do {
+      held = checkHeld();
+    } while (!references.compareAndSet(held, held - 1));
+    if (held == 1) {
+      slices.forEach(slice -> slice.buffer().release());
+    }
     return this;
   }
 

@@ -7,9 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.verbatim.shuffle.reader.ReadBlockBuffer.Slice;
 import dev.verbatim.transport.ReadBuffer;
 import io.netty.buffer.ByteBuf;
+import java.io.InputStream;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ReadBlockBufferTest {
   private final FakePeer peer = new FakePeer();
@@ -49,6 +53,37 @@ class ReadBlockBufferTest {
     assertEquals(2, peer.references.get());
     block.release();
     assertEquals(0, peer.references.get());
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2})
+  void shouldThrowWhenAStreamOutlivesItsBlock(int slices) throws Exception {
+    List<Slice> some = Stream.generate(() -> new Slice(buffer(), 0, 16)).limit(slices).toList();
+    ReadBlockBuffer block = new ReadBlockBuffer(some);
+    InputStream stream = block.createInputStream();
+    assertEquals(0, stream.read());
+
+    block.release();
+
+    assertThrows(IllegalStateException.class, stream::read);
+    assertThrows(IllegalStateException.class, () -> stream.read(new byte[4]));
+    assertEquals(0, peer.references.get());
+  }
+
+  @Test
+  void shouldLeaveASharedBufferToItsNeighbourWhenReleasedTooOften() throws Exception {
+    ReadBuffer shared = buffer();
+    ReadBlockBuffer block = new ReadBlockBuffer(List.of(new Slice(shared, 0, 8)));
+    ReadBlockBuffer neighbour = new ReadBlockBuffer(List.of(new Slice(shared.retain(), 8, 8)));
+    InputStream stream = block.createInputStream();
+
+    block.release();
+
+    assertThrows(IllegalStateException.class, block::release);
+    assertThrows(IllegalStateException.class, block::retain);
+    assertThrows(IllegalStateException.class, stream::read);
+    assertArrayEquals(new byte[8], neighbour.createInputStream().readAllBytes());
+    assertEquals(1, peer.references.get());
   }
 
   @Test
