@@ -50,8 +50,8 @@ public final class DriverRegistry {
 
   /**
    * @param hold how long an answer may be held back for records that are still missing
-   * @param live whether Spark has this shuffle now; false before {@link #removeShuffle}, and true
-   *     again when it recomputes the shuffle under its old id
+   * @param live whether Spark has this shuffle now; false soon before or after {@link
+   *     #removeShuffle}, and true again when it recomputes the shuffle under its old id
    */
   public DriverRegistry(Duration hold, ScheduledExecutorService timer, IntPredicate live) {
     this.hold = hold;
@@ -85,7 +85,7 @@ public final class DriverRegistry {
         if (!live.test(shuffleId)) {
           gone.add(shuffleId);
         } else if (peers.containsKey(entry.output().executorId())) {
-          tables.computeIfAbsent(shuffleId, key -> new ShuffleTable()).add(entry.output());
+          table(shuffleId).add(entry.output());
           touched.add(shuffleId);
         }
       }
@@ -93,6 +93,18 @@ public final class DriverRegistry {
     }
     answers.forEach(Runnable::run);
     return new Gone(List.copyOf(gone));
+  }
+
+  private ShuffleTable table(int shuffleId) {
+    ShuffleTable table = tables.get(shuffleId);
+    if (table == null) {
+      // Spark's cleaner tells of a removal first and then has its tracker forget the shuffle: of
+      // records that came in between nobody would tell again.
+      tables.keySet().removeIf(id -> !live.test(id));
+      table = new ShuffleTable();
+      tables.put(shuffleId, table);
+    }
+    return table;
   }
 
   synchronized void report(Report message) {

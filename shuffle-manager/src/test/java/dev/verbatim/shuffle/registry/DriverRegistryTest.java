@@ -216,6 +216,19 @@ class DriverRegistryTest {
   }
 
   @Test
+  void shouldForgetRecordsThatCameBetweenARemovalAndTheTrackersForgetting() {
+    publish(5, "1", 10);
+    registry.removeShuffle(5);
+    publish(5, "1", 11);
+    live.remove(5);
+
+    publish(6, "1", 20);
+
+    assertEquals(1, registry.records());
+    assertEquals(List.of(20L), ids(registry.sync(new Sync(6, 0))));
+  }
+
+  @Test
   void shouldAnswerTheOthersWhenOneAnswerCannotBeSent() {
     registry.await(
         new Await(5, "1", new long[] {10}),
