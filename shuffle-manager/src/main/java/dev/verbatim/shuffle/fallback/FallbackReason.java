@@ -24,6 +24,10 @@ public enum FallbackReason {
       Scope.PROCESS,
       "map ids are not unique with the old fetch protocol",
       "set spark.shuffle.useOldFetchProtocol=false"),
+  CUSTOM_SHUFFLE_IO(
+      Scope.PROCESS,
+      "a plugin decides where map outputs are stored",
+      "leave spark.shuffle.sort.io.plugin.class unset"),
   ENCRYPTION_REQUIRED(
       Scope.PROCESS,
       "the network must be encrypted and RDMA READ is not",
