@@ -144,6 +144,8 @@ static bool parse_word(struct standin_rule *rule, char *word, const char *comman
 
 	if (!value && !strcmp(word, "drop") && rule->op == STANDIN_READ && rule->kind == LINE_RULE)
 		return rule->hit.drop = true;
+	if (!value && !strcmp(word, "corrupt") && rule->op == STANDIN_READ && rule->kind == LINE_RULE)
+		return rule->hit.corrupt = true;
 	if (!value && !strcmp(word, "instant") && rule->kind == LINE_MODEL)
 		return rule->model.instant = true;
 	if (!value)
@@ -166,7 +168,8 @@ static bool complete(const struct standin_rule *rule)
 	if (rule->kind != LINE_RULE || rule->hit.cm)
 		return true;
 	if (rule->op == STANDIN_READ)
-		return !rule->hit.error && (rule->hit.status || rule->hit.delay_ns || rule->hit.drop);
+		return !rule->hit.error &&
+		       (rule->hit.status || rule->hit.delay_ns || rule->hit.drop || rule->hit.corrupt);
 	return rule->hit.error && !rule->hit.status && !rule->hit.delay_ns;
 }
 

@@ -236,6 +236,7 @@ void standin_faults_check(enum standin_op op, const struct standin_match *match,
 		hit->cm = rule->hit.cm ? rule->hit.cm : hit->cm;
 		hit->delay_ns += rule->hit.delay_ns;
 		hit->drop |= rule->hit.drop;
+		hit->corrupt |= rule->hit.corrupt;
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -269,6 +269,7 @@ static int enqueue(struct standin_qp *qp, const struct ibv_send_wr *wr, const st
 		standin_faults_check(STANDIN_READ, &match, &hit);
 	}
 	send->status = hit.status;
+	send->corrupt = hit.corrupt;
 	send->due = hit.drop ? STANDIN_NEVER : standin_schedule(qp, model, send->length, hit.delay_ns);
 	qp->posted++;
 	return 0;

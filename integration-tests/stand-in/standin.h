@@ -161,6 +161,7 @@ struct standin_hit {
 	int status;
 	uint64_t delay_ns;
 	bool drop;
+	bool corrupt;
 	enum standin_cm_action cm;
 };
 
@@ -264,6 +265,7 @@ struct standin_send {
 	int sges;
 	int status; /* a completion status that a fault asks for, or 0 */
 	bool is_read;
+	bool corrupt; /* a fault wants the first byte to arrive wrong */
 	bool signalled;
 };
 

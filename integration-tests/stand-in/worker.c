@@ -79,6 +79,8 @@ static int execute(struct standin_qp *qp, const struct standin_send *send, const
 	}
 	if (!status)
 		status = standin_remote_copy(qp->peer, pd, send->rkey, send->remote_addr, local, pinned);
+	if (!status && pinned && send->corrupt)
+		*(uint8_t *)local[0].addr ^= 0xff;
 	for (int i = 0; i < pinned; i++)
 		standin_local_unpin(local[i].lkey);
 	return status;

@@ -88,6 +88,25 @@ static void read_drop_and_delay(void)
 	server_stop(&server);
 }
 
+static void read_corrupt(void)
+{
+	struct server server = server_start('a');
+	struct end end;
+	uint8_t sound[8];
+
+	client(&end, &server);
+	faults("read corrupt nth=2\n");
+	EQUAL(post_read(&end, 1, end.remote, end.rkey, 8, IBV_SEND_SIGNALED), 0);
+	expect_wc(&end, 1, IBV_WC_SUCCESS);
+	memcpy(sound, end.buffer, sizeof sound);
+	EQUAL(post_read(&end, 2, end.remote, end.rkey, 8, IBV_SEND_SIGNALED), 0);
+	expect_wc(&end, 2, IBV_WC_SUCCESS);
+	EQUAL(end.buffer[0], sound[0] ^ 0xff);
+	EQUAL(memcmp(end.buffer + 1, sound + 1, sizeof sound - 1), 0);
+	end_close(&end);
+	server_stop(&server);
+}
+
 static void port_flap(void)
 {
 	struct server server = server_start('a'), second = server_start('a');
@@ -266,6 +285,7 @@ const struct test fault_tests[] = {
 	{"fault: of another process or size", other_process},
 	{"fault: status of a READ", read_status},
 	{"fault: READ dropped or late", read_drop_and_delay},
+	{"fault: READ corrupt", read_corrupt},
 	{"fault: port down and up", port_flap},
 	{"fault: device events", device_events},
 	{"fault: no device", absent},

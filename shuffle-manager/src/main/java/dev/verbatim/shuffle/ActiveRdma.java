@@ -36,7 +36,7 @@ final class ActiveRdma implements AutoCloseable {
   private final ExecutorService io;
   private final OutputRegistrar registrar;
   private final MapOutputTables tables;
-  private final RdmaBlockStoreClient client;
+  private final FetchContext fetches;
 
   ActiveRdma(
       RdmaTransport transport,
@@ -67,17 +67,16 @@ final class ActiveRdma implements AutoCloseable {
     tables = new MapOutputTables(driver);
     TransportConf downloads =
         SparkTransportConf.fromSparkConf(env.conf(), "shuffle", 0, Option.empty(), Option.empty());
-    client =
-        new RdmaBlockStoreClient(
-            new FetchContext(
-                transport,
-                tables,
-                env.blockManager().blockStoreClient(),
-                counters,
-                log,
-                workers,
-                io,
-                downloads));
+    fetches =
+        new FetchContext(
+            transport,
+            tables,
+            env.blockManager().blockStoreClient(),
+            counters,
+            log,
+            workers,
+            io,
+            downloads);
     transport.onPortChange(ActiveRdma::portChanged);
   }
 
@@ -105,8 +104,9 @@ final class ActiveRdma implements AutoCloseable {
     return registrar;
   }
 
+  /** A client for one reduce task. */
   RdmaBlockStoreClient client() {
-    return client;
+    return new RdmaBlockStoreClient(fetches);
   }
 
   void removeShuffle(int shuffleId) {

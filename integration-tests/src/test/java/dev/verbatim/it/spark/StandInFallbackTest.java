@@ -49,6 +49,8 @@ class StandInFallbackTest extends ApplicationTests {
     return application
         .executors(EXECUTORS)
         .set("spark.shuffle.rdma.copyThreshold", 0)
+        // Spark asks for a corrupt block again only if it finds out before it hands on records.
+        .set("spark.shuffle.detectCorrupt.useExtraMemory", true)
         .set("spark.shuffle.rdma.retryBackoff", "100ms")
         .set("spark.shuffle.rdma.connectTimeout", "1s")
         .set("spark.shuffle.rdma.readTimeout", "1s");
@@ -112,6 +114,17 @@ class StandInFallbackTest extends ApplicationTests {
 
   @Test
   @Order(5)
+  void shouldFetchABlockByTcpWhenItsBytesAreCorruptByRdma() {
+    // The data alone: index entries are shorter.
+    standIn.faults("read corrupt min_bytes=17");
+
+    Traffic traffic = run().traffic();
+    assertFellBack(traffic, "BLOCK_CORRUPT");
+    assertEquals(0, traffic.fetchFailures(), () -> "no stage may be repeated: " + traffic);
+  }
+
+  @Test
+  @Order(6)
   void shouldServeMapOutputsByTcpWhenTheyCannotBeRegistered() {
     standIn.faults("reg_mr errno=ENOMEM");
 
@@ -122,7 +135,7 @@ class StandInFallbackTest extends ApplicationTests {
   }
 
   @Test
-  @Order(6)
+  @Order(7)
   void shouldFetchByTcpWhenThePeersRefuseToConnect() {
     standIn.faults("disconnect", "cm reject");
     Deadline.await(
@@ -133,7 +146,7 @@ class StandInFallbackTest extends ApplicationTests {
   }
 
   @Test
-  @Order(7)
+  @Order(8)
   void shouldUseRdmaOnlyAmongThoseWhoHaveItWhenOneExecutorHasNone() {
     standIn.faults("device absent");
     Executors.kill(Executors.running().keySet().iterator().next());

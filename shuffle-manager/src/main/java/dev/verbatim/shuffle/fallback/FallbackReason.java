@@ -86,6 +86,10 @@ public enum FallbackReason {
   INDEX_INVALID(
       Scope.BLOCK, "the index entries are not plausible", "none: Spark's own checks follow"),
   READ_FAILED(Scope.BLOCK, "a READ failed or was late", "check the network; see the READ's error"),
+  BLOCK_CORRUPT(
+      Scope.BLOCK,
+      "Spark found a block corrupt that had come by RDMA and asked for it again",
+      "check memory and network; keep spark.shuffle.checksum.enabled=true"),
   DOWNLOAD_FAILED(Scope.BLOCK, "the block could not be written to disk", "check the disk");
 
   /** What a reason holds for. */

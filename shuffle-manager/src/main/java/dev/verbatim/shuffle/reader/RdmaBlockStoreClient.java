@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
@@ -19,12 +20,13 @@ import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
 
 /**
- * The client that Spark's fetcher uses: shuffle blocks go by RDMA READ where that can be, all else
- * is forwarded to Spark's own client.
+ * The client that one reduce task's fetcher uses: shuffle blocks go by RDMA READ where that can be,
+ * all else is forwarded to Spark's own client.
  */
 public final class RdmaBlockStoreClient extends BlockStoreClient {
   private final FetchContext context;
   private final BlockStoreClient stock;
+  private final DeliveredBlocks delivered = new DeliveredBlocks();
 
   public RdmaBlockStoreClient(FetchContext context) {
     this.context = context;
@@ -49,24 +51,42 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
             new BlockReceiver(listener, executorId),
             downloadFileManager);
     if (!context.transport().portActive()) {
-      context.counters().fallback(FallbackReason.PORT_NOT_ACTIVE, blockIds.length);
-      context.log().note(FallbackReason.PORT_NOT_ACTIVE, executorId, "own port");
+      note(FallbackReason.PORT_NOT_ACTIVE, blockIds.length, executorId, "own port");
       tcp.fetch(Arrays.asList(blockIds));
       return;
     }
     List<String> others = new ArrayList<>();
+    List<String> again = new ArrayList<>();
     Map<Integer, List<ShuffleBlock>> byShuffle = new LinkedHashMap<>();
     for (String id : blockIds) {
-      ShuffleBlock.parse(id)
-          .ifPresentOrElse(
-              block ->
-                  byShuffle.computeIfAbsent(block.shuffleId, key -> new ArrayList<>()).add(block),
-              () -> others.add(id));
+      Optional<ShuffleBlock> parsed = ShuffleBlock.parse(id);
+      if (parsed.isEmpty()) {
+        others.add(id);
+      } else if (delivered.contains(parsed.get())) {
+        again.add(id);
+      } else {
+        byShuffle
+            .computeIfAbsent(parsed.get().shuffleId, key -> new ArrayList<>())
+            .add(parsed.get());
+      }
     }
-    byShuffle.values().forEach(blocks -> new RdmaFetch(context, tcp, blocks).start());
+    byShuffle.values().forEach(blocks -> new RdmaFetch(context, tcp, blocks, delivered).start());
+    if (!again.isEmpty()) {
+      note(
+          FallbackReason.BLOCK_CORRUPT,
+          again.size(),
+          executorId,
+          "for example " + again.getFirst());
+      others.addAll(again);
+    }
     if (!others.isEmpty()) {
       tcp.fetch(others);
     }
+  }
+
+  private void note(FallbackReason reason, int blocks, String executorId, String detail) {
+    context.counters().fallback(reason, blocks);
+    context.log().note(reason, executorId, detail);
   }
 
   @Override

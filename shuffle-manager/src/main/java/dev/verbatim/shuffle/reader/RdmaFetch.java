@@ -25,15 +25,19 @@ final class RdmaFetch {
   private final FetchContext context;
   private final TcpFetch tcp;
   private final List<ShuffleBlock> blocks;
+  private final DeliveredBlocks delivered;
   private final Set<ShuffleBlock> unsettled;
 
   /**
    * @param blocks all of one shuffle
+   * @param delivered told of the blocks that arrive by RDMA
    */
-  RdmaFetch(FetchContext context, TcpFetch tcp, List<ShuffleBlock> blocks) {
+  RdmaFetch(
+      FetchContext context, TcpFetch tcp, List<ShuffleBlock> blocks, DeliveredBlocks delivered) {
     this.context = context;
     this.tcp = tcp;
     this.blocks = blocks;
+    this.delivered = delivered;
     this.unsettled = new LinkedHashSet<>(blocks);
   }
 
@@ -110,6 +114,8 @@ final class RdmaFetch {
   void deliver(ShuffleBlock block, ReadBlockBuffer data) {
     try {
       if (settle(block)) {
+        // Before: Spark may ask again, while the listener still runs.
+        delivered.add(block);
         // Counted before: the task may end, and report, while the listener still runs.
         context.counters().blockByRdma(data.size());
         boolean taken = tcp.receiver().success(block.id, data);

@@ -189,6 +189,19 @@ class RdmaBlockStoreClientTest {
   }
 
   @Test
+  void shouldUseTcpWhenSparkAsksAgainForABlockThatCameByRdma() {
+    byte[] data = output(10, 1 << 20, 5, 7);
+    fetch("shuffle_3_10_0");
+    delivered.clear();
+
+    fetch("shuffle_3_10_0", "shuffle_3_10_1");
+
+    assertOnlyFallback(FallbackReason.BLOCK_CORRUPT, "shuffle_3_10_0");
+    assertArrayEquals(part(data, 5, 12), delivered.get("shuffle_3_10_1"));
+    assertEquals(2, counters.snapshot().blocksByRdma());
+  }
+
+  @Test
   void shouldReadBothEndsOfTheIndexWhenTheBlockIsABatch() {
     byte[] data = output(10, 1 << 20, 5, 7, 0, 9);
 
