@@ -2,7 +2,6 @@ package dev.verbatim.shuffle.fallback;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -10,10 +9,6 @@ import java.util.function.Predicate;
 public final class FallbackPolicy {
   static final Runtime.Version OLDEST_JDK = Runtime.Version.parse("25.0.3");
   static final String SPARK_LINE = "4.2.";
-
-  /** Spark's own, which store map outputs in files as its block resolver names them. */
-  private static final Set<String> LOCAL_SHUFFLE_IO =
-      Set.of(ProcessFacts.LOCAL_DISK, "org.apache.spark.shuffle.KubernetesLocalDiskShuffleDataIO");
 
   /** In the order of importance: the first that applies is the one told. */
   private static final List<Rule> RULES =
@@ -40,10 +35,6 @@ public final class FallbackPolicy {
               FallbackReason.OLD_FETCH_PROTOCOL,
               ProcessFacts::oldFetchProtocol,
               facts -> "spark.shuffle.useOldFetchProtocol=true"),
-          new Rule(
-              FallbackReason.CUSTOM_SHUFFLE_IO,
-              facts -> !LOCAL_SHUFFLE_IO.contains(facts.shuffleIo()),
-              facts -> ProcessFacts.SHUFFLE_IO + "=" + facts.shuffleIo()),
           new Rule(
               FallbackReason.ENCRYPTION_REQUIRED,
               facts ->

@@ -24,10 +24,6 @@ public enum FallbackReason {
       Scope.PROCESS,
       "map ids are not unique with the old fetch protocol",
       "set spark.shuffle.useOldFetchProtocol=false"),
-  CUSTOM_SHUFFLE_IO(
-      Scope.PROCESS,
-      "a plugin decides where map outputs are stored",
-      "leave spark.shuffle.sort.io.plugin.class unset"),
   ENCRYPTION_REQUIRED(
       Scope.PROCESS,
       "the network must be encrypted and RDMA READ is not",
@@ -73,7 +69,10 @@ public enum FallbackReason {
       Scope.OUTPUT,
       "the file could be neither registered nor copied",
       "put spark.local.dir on a local file system"),
-  FILE_UNREADABLE(Scope.OUTPUT, "the map output's files could not be read", "check the disk"),
+  FILE_UNREADABLE(
+      Scope.OUTPUT,
+      "the map output's files could not be read",
+      "check the disk; spark.shuffle.sort.io.plugin.class may have stored them elsewhere"),
   SHUFFLE_REMOVED(Scope.OUTPUT, "the shuffle was removed meanwhile", "none needed"),
   RECORD_MISSING(
       Scope.OUTPUT,

@@ -11,14 +11,10 @@ public record ProcessFacts(
     boolean localMaster,
     boolean externalShuffleService,
     boolean oldFetchProtocol,
-    String shuffleIo,
     boolean networkCrypto,
     boolean rpcSsl,
     boolean ioEncryption,
     boolean allowUnencrypted) {
-
-  static final String SHUFFLE_IO = "spark.shuffle.sort.io.plugin.class";
-  static final String LOCAL_DISK = "org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO";
 
   public static ProcessFacts of(SparkConf spark, RdmaConf rdma) {
     String master = spark.get("spark.master", "");
@@ -29,7 +25,6 @@ public record ProcessFacts(
         master.equals("local") || master.startsWith("local["),
         spark.getBoolean("spark.shuffle.service.enabled", false),
         spark.getBoolean("spark.shuffle.useOldFetchProtocol", false),
-        spark.get(SHUFFLE_IO, LOCAL_DISK),
         spark.getBoolean("spark.network.crypto.enabled", false)
             || spark.getBoolean("spark.authenticate.enableSaslEncryption", false),
         spark.getBoolean("spark.ssl.rpc.enabled", false),

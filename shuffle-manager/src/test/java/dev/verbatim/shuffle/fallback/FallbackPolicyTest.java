@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class FallbackPolicyTest {
 
@@ -30,17 +29,7 @@ class FallbackPolicyTest {
 
   private static ProcessFacts versions(String spark, String jdk) {
     return new ProcessFacts(
-        spark,
-        Runtime.Version.parse(jdk),
-        true,
-        false,
-        false,
-        false,
-        ProcessFacts.LOCAL_DISK,
-        false,
-        false,
-        false,
-        false);
+        spark, Runtime.Version.parse(jdk), true, false, false, false, false, false, false, false);
   }
 
   @Test
@@ -55,7 +44,6 @@ class FallbackPolicyTest {
     "spark.master=local,LOCAL_MODE",
     "spark.shuffle.service.enabled=true,EXTERNAL_SHUFFLE_SERVICE",
     "spark.shuffle.useOldFetchProtocol=true,OLD_FETCH_PROTOCOL",
-    "spark.shuffle.sort.io.plugin.class=com.example.RemoteShuffleDataIO,CUSTOM_SHUFFLE_IO",
     "spark.network.crypto.enabled=true,ENCRYPTION_REQUIRED",
     "spark.authenticate.enableSaslEncryption=true,ENCRYPTION_REQUIRED",
     "spark.ssl.rpc.enabled=true,ENCRYPTION_REQUIRED",
@@ -76,18 +64,6 @@ class FallbackPolicyTest {
   })
   void shouldAllowRdmaWhenEncryptionIsSatisfiedOrWaived(String demand, String answer) {
     assertEquals(Optional.empty(), FallbackPolicy.forProcess(facts(demand, answer)));
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO",
-        "org.apache.spark.shuffle.KubernetesLocalDiskShuffleDataIO"
-      })
-  void shouldAllowRdmaWhenMapOutputsAreSparksOwnFiles(String shuffleIo) {
-    ProcessFacts facts = facts("spark.shuffle.sort.io.plugin.class=" + shuffleIo);
-
-    assertEquals(Optional.empty(), FallbackPolicy.forProcess(facts));
   }
 
   @ParameterizedTest
