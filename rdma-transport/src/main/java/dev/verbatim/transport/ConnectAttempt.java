@@ -41,8 +41,6 @@ final class ConnectAttempt {
     void succeeded(ConnectAttempt attempt, PeerConnection connection);
 
     void failed(ConnectAttempt attempt, ConnectException reason);
-
-    void deviceRemoved();
   }
 
   private final Owner owner;
@@ -135,7 +133,7 @@ final class ConnectAttempt {
         case ESTABLISHED -> check(endpoint, event);
         case CONNECT_FAILED -> fail(failure(event), null);
         case DISCONNECTED -> fail(event.describe() + " while connecting", null);
-        case DEVICE_REMOVED -> owner.deviceRemoved();
+        case DEVICE_REMOVED -> owner.deviceFailed(event.type().cName());
         case INCOMING, IGNORED -> {}
       }
     } catch (VerbsException e) {
@@ -148,7 +146,7 @@ final class ConnectAttempt {
       case DISCONNECTED, CONNECT_FAILED ->
           connection.fail(
               new ReadFailure(ReadFailure.Kind.DISCONNECTED, event.describe() + " from " + peer));
-      case DEVICE_REMOVED -> owner.deviceRemoved();
+      case DEVICE_REMOVED -> owner.deviceFailed(event.type().cName());
       case PROGRESS, ESTABLISHED, INCOMING, IGNORED -> {}
     }
   }

@@ -273,8 +273,8 @@ final class Connector implements ConnectAttempt.Owner {
   }
 
   @Override
-  public void deviceRemoved() {
-    monitor.fail("RDMA_CM_EVENT_DEVICE_REMOVAL");
+  public void deviceFailed(String why) {
+    loop.execute(() -> monitor.fail(why));
   }
 
   @Override

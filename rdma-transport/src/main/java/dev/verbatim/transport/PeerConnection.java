@@ -25,6 +25,9 @@ public final class PeerConnection {
 
     /** Ends a batch that was never posted, on the poller's thread. */
     void end(ReadBatch batch, ReadFailure failure);
+
+    /** The device is lost for this process. */
+    void deviceFailed(String why);
   }
 
   private final PeerAddress peer;
@@ -158,6 +161,9 @@ public final class PeerConnection {
     ReadFailure failure = ReadFailures.of(status, number, vendorError, peer);
     if (status != WcStatus.WR_FLUSH_ERR && batch.failure == null) {
       batch.failure = failure;
+    }
+    if (status.consequence() == WcStatus.Consequence.DEVICE_FAILED) {
+      owner.deviceFailed(status.cName());
     }
     failLocked(failure);
   }

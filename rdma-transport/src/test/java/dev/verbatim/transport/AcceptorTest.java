@@ -274,14 +274,31 @@ class AcceptorTest {
     assertEquals(0, fabric.counters.queuePairs.get());
   }
 
+  /** Also when the event does not fit, as long as it is not a request of its own. */
   @ParameterizedTest
-  @EnumSource(names = {"CONNECT_ERROR", "UNREACHABLE", "REJECTED", "DISCONNECTED"})
-  void shouldForgetAPeerForEveryEventThatEndsIt(CmEventType type) throws Exception {
-    MemorySegment id = request(good(), 16);
-    fabric.cmEvent(type, id, 0, NONE);
-    fabric.step();
-    assertEquals(List.of(id.address()), fabric.destroyedIds);
-    assertEquals(0, fabric.table.inUse());
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "CONNECT_REQUEST")
+  void shouldDoWhatFollowsFromEveryEventBeforeAndAfterAPeerHasConnected(CmEventType type)
+      throws Exception {
+    for (boolean established : new boolean[] {false, true}) {
+      listen();
+      MemorySegment id = request(good(), 16);
+      if (established) {
+        fabric.cmEvent(CmEventType.ESTABLISHED, id, 0, NONE);
+        fabric.step();
+      }
+      fabric.cmEvent(type, id, 0, NONE);
+      fabric.step();
+      boolean ends =
+          switch (type.consequence()) {
+            case CONNECT_FAILED, DISCONNECTED, DEVICE_REMOVED -> true;
+            case PROGRESS, INCOMING, ESTABLISHED, IGNORED -> false;
+          };
+      assertEquals(ends ? List.of(id.address()) : List.of(), fabric.destroyedIds);
+      assertEquals(ends ? 0 : 1, fabric.counters.queuePairs.get());
+      assertEquals(ends ? 0 : 1, fabric.table.inUse());
+      boolean removed = type.consequence() == CmEventType.Consequence.DEVICE_REMOVED;
+      assertEquals(!removed, fabric.monitor.isActive());
+    }
   }
 
   @Test

@@ -58,6 +58,11 @@ class CompletionOrderTest {
     }
 
     @Override
+    public void deviceFailed(String why) {
+      throw new AssertionError(why);
+    }
+
+    @Override
     public void end(ReadBatch batch, ReadFailure failure) {
       CompletionPoller.end(batch, failure);
     }

@@ -125,6 +125,8 @@ class PeerConnectionTest {
     assertEquals(0, fabric.pool.usedBytes());
     assertEquals(0, fabric.counters.queuePairs.get());
     assertTrue(fabric.counters.snapshot(0, 0).readFailures().containsKey(status.name()));
+    boolean deviceLost = status.consequence() == WcStatus.Consequence.DEVICE_FAILED;
+    assertEquals(!deviceLost, fabric.monitor.isActive(), "the device is used on");
   }
 
   @Test
