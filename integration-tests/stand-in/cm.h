@@ -106,5 +106,6 @@ void cm_peer_gone(struct cm_id *id);
 void cm_goodbye(struct cm_id *id);
 void cm_drop_all(void); /* takes the lock itself */
 void cm_device_removed(void); /* takes the lock itself */
+void cm_event_all(int type, int status); /* takes the lock itself */
 
 #endif

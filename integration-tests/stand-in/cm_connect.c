@@ -352,3 +352,15 @@ void cm_device_removed(void)
 			cm_post(id, NULL, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
 	pthread_mutex_unlock(&cm_lock);
 }
+
+/* Whether it fits their state or not; a request would have to bring an identifier of its own. */
+void cm_event_all(int type, int status)
+{
+	struct cm_message nothing = {0};
+
+	pthread_mutex_lock(&cm_lock);
+	for (struct cm_id *id = cm_ids; id; id = id->next)
+		if (id->state != CM_LISTENING && id->state != CM_INCOMING && id->state != CM_REQUESTED)
+			cm_post(id, NULL, (enum rdma_cm_event_type)type, status, &nothing, CM_REJ_DATA);
+	pthread_mutex_unlock(&cm_lock);
+}

@@ -152,7 +152,7 @@ static void start(void)
 	if (start_error)
 		return;
 	pthread_detach(thread);
-	standin_set_cm_hooks(cm_drop_all, cm_device_removed);
+	standin_set_cm_hooks(cm_drop_all, cm_device_removed, cm_event_all);
 }
 
 int cm_wire_start(void)

@@ -223,6 +223,49 @@ static void deliver(struct standin_context *context, struct ibv_async_event even
 	standin_queue_push(&context->async, &entry->node);
 }
 
+static bool shares_queue(const struct standin_qp *first, const struct standin_qp *qp)
+{
+	while (first != qp && first->qp.send_cq != qp->qp.send_cq)
+		first = first->next;
+	return first != qp;
+}
+
+/* Events of queues name each queue pair, or completion queue of a queue pair. */
+void standin_async_event(enum ibv_event_type type, uint8_t port)
+{
+	pthread_mutex_lock(&lock);
+	for (struct standin_context *context = contexts; context; context = context->next) {
+		struct ibv_async_event event = {.element.port_num = port, .event_type = type};
+		switch (type) {
+		case IBV_EVENT_CQ_ERR:
+			pthread_mutex_lock(&context->lock);
+			for (struct standin_qp *qp = context->qps; qp; qp = qp->next)
+				if (!shares_queue(context->qps, qp))
+					standin_async_cq(qp->qp.send_cq);
+			pthread_mutex_unlock(&context->lock);
+			break;
+		case IBV_EVENT_QP_FATAL:
+		case IBV_EVENT_QP_REQ_ERR:
+		case IBV_EVENT_QP_ACCESS_ERR:
+		case IBV_EVENT_COMM_EST:
+		case IBV_EVENT_SQ_DRAINED:
+		case IBV_EVENT_PATH_MIG:
+		case IBV_EVENT_PATH_MIG_ERR:
+		case IBV_EVENT_QP_LAST_WQE_REACHED:
+			pthread_mutex_lock(&context->lock);
+			for (struct standin_qp *qp = context->qps; qp; qp = qp->next) {
+				event.element.qp = &qp->qp;
+				deliver(context, event);
+			}
+			pthread_mutex_unlock(&context->lock);
+			break;
+		default:
+			deliver(context, event);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 void standin_async_all(enum ibv_event_type type)
 {
 	pthread_mutex_lock(&lock);

@@ -66,6 +66,10 @@ static bool parse_head(struct standin_rule *rule, const char *word, char **rest)
 		rule->kind = LINE_DISCONNECT;
 	} else if (!strcmp(word, "model")) {
 		rule->kind = LINE_MODEL;
+	} else if (!strcmp(word, "async")) {
+		rule->kind = LINE_ASYNC;
+	} else if (!strcmp(word, "cm_event")) {
+		rule->kind = LINE_CM_EVENT;
 	} else if (!strcmp(word, "port")) {
 		const char *state = strsep(rest, " ");
 		rule->kind = LINE_PORT;
@@ -125,6 +129,10 @@ static bool parse_number(struct standin_rule *rule, const char *name, const char
 		rule->access = (int64_t)number;
 	else if (!strcmp(name, "only_peer_port") && number >= 1 && number <= 65535)
 		rule->peer_port = (uint16_t)number;
+	else if (!strcmp(name, "event") && number >= 0 && (rule->kind == LINE_ASYNC || rule->kind == LINE_CM_EVENT))
+		rule->event = (int)number;
+	else if (!strcmp(name, "port") && number >= 0 && number <= 255 && rule->kind == LINE_ASYNC)
+		rule->port = (uint8_t)number;
 	else if (!strcmp(name, "status"))
 		rule->hit.status = (int)number;
 	else if (!strcmp(name, "delay_us") && number >= 0)
@@ -165,6 +173,8 @@ static bool parse_word(struct standin_rule *rule, char *word, const char *comman
 /* Does the rule ask for something that its operation can do? */
 static bool complete(const struct standin_rule *rule)
 {
+	if (rule->kind == LINE_ASYNC || rule->kind == LINE_CM_EVENT)
+		return rule->event >= 0;
 	if (rule->kind != LINE_RULE || rule->hit.cm)
 		return true;
 	if (rule->op == STANDIN_READ)
@@ -192,6 +202,8 @@ struct standin_rule *standin_rule_parse(const char *line, const char *command_li
 	strcpy(rule->text, line);
 	rule->applies = true;
 	rule->access = -1;
+	rule->event = -1;
+	rule->port = STANDIN_PORT;
 	if (!parse_head(rule, word, &rest))
 		die(line, word);
 	while ((word = strsep(&rest, " ")))

@@ -21,12 +21,14 @@ static struct standin_model model;
 
 static void (*cm_drop)(void);
 static void (*cm_removed)(void);
+static void (*cm_event)(int type, int status);
 
-void standin_set_cm_hooks(void (*drop)(void), void (*removed)(void))
+void standin_set_cm_hooks(void (*drop)(void), void (*removed)(void), void (*event)(int type, int status))
 {
 	pthread_mutex_lock(&load_lock);
 	cm_drop = drop;
 	cm_removed = removed;
+	cm_event = event;
 	pthread_mutex_unlock(&load_lock);
 }
 
@@ -101,7 +103,7 @@ static void inherit(struct standin_rule *now, struct standin_rule *before, bool 
 			rule->fired = old->fired;
 			old->text[0] = 0; /* an equal second line has its own progress */
 		} else if (rule->applies) {
-			fresh[rule->kind] = true;
+			rule->fresh = fresh[rule->kind] = true;
 		}
 	}
 }
@@ -171,6 +173,12 @@ static void apply(struct standin_rule *now)
 	}
 	if (fresh[LINE_DISCONNECT] && cm_drop)
 		cm_drop();
+	for (; now; now = now->next) {
+		if (now->fresh && now->kind == LINE_ASYNC)
+			standin_async_event((enum ibv_event_type)now->event, now->port);
+		if (now->fresh && now->kind == LINE_CM_EVENT && cm_event)
+			cm_event(now->event, now->hit.status);
+	}
 }
 
 void standin_faults_refresh(void)

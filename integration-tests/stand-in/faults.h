@@ -4,7 +4,7 @@
 
 #include "standin.h"
 
-enum standin_line { LINE_RULE, LINE_PORT, LINE_ABSENT, LINE_FATAL, LINE_GID, LINE_DISCONNECT, LINE_MODEL };
+enum standin_line { LINE_RULE, LINE_PORT, LINE_ABSENT, LINE_FATAL, LINE_GID, LINE_DISCONNECT, LINE_ASYNC, LINE_CM_EVENT, LINE_MODEL };
 
 struct standin_rule {
 	struct standin_rule *next;
@@ -13,6 +13,9 @@ struct standin_rule {
 	enum standin_op op;
 	bool applies; /* to this process */
 	bool up; /* of a port line */
+	bool fresh; /* was not there before: what happens once is to happen */
+	int event; /* of an event line; -1 for none yet */
+	uint8_t port; /* that an asynchronous event names */
 	uint64_t nth;
 	uint64_t every;
 	uint64_t count;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ static uint32_t next_slot = 1;
 static uint8_t generation[STANDIN_MAX_MR];
 static atomic_int pins[STANDIN_MAX_MR]; /* uses as a local buffer, by this process only */
 static atomic_int live;
+static _Atomic uint64_t pinned; /* bytes of all regions */
 
 struct ibv_pd *standin_pd_alloc(struct ibv_context *context)
 {
@@ -99,6 +101,31 @@ static uint32_t take_slot(void)
 	return found;
 }
 
+#define CAP_IPC_LOCK 14
+
+static bool may_lock_all(void)
+{
+	char line[256];
+	unsigned long long effective = 0;
+	FILE *status = fopen("/proc/self/status", "re");
+
+	while (status && fgets(line, sizeof line, status))
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			break;
+	if (status)
+		fclose(status);
+	return effective >> CAP_IPC_LOCK & 1;
+}
+
+/* As the kernel does: a region counts unless the process may lock what it likes. */
+static bool over_memlock(size_t length)
+{
+	struct rlimit limit;
+
+	return standin_limits()->memlock && !getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+	       (uint64_t)pinned + length > limit.rlim_cur && !may_lock_all();
+}
+
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
 	struct standin_match match = {.bytes = length, .access = access};
@@ -113,6 +140,8 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 	if (!length || iova + length < iova ||
 	    ((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) && !(access & IBV_ACCESS_LOCAL_WRITE)))
 		return errno = EINVAL, NULL;
+	if (over_memlock(length))
+		return errno = ENOMEM, NULL;
 	if ((errno = populate(addr, length, write)))
 		return NULL;
 	struct ibv_mr *mr = calloc(1, sizeof *mr);
@@ -139,6 +168,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 	mr->handle = index;
 	mr->lkey = mr->rkey = slot->key;
 	((struct standin_pd *)pd)->users++;
+	pinned += length;
 	standin_count(STANDIN_N_MRS, 1);
 	standin_count(STANDIN_N_MR_BYTES, (int64_t)length);
 	standin_count(STANDIN_N_REGISTRATIONS, 1);
@@ -178,6 +208,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	live--;
 	pthread_mutex_unlock(&lock);
 	((struct standin_pd *)mr->pd)->users--;
+	pinned -= mr->length;
 	standin_count(STANDIN_N_MRS, -1);
 	standin_count(STANDIN_N_MR_BYTES, -(int64_t)mr->length);
 	if (access == IBV_ACCESS_REMOTE_READ)

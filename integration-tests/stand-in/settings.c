@@ -65,6 +65,10 @@ static void read_limit(char *word)
 		limits.max_msg_sz = (uint32_t)value;
 		return;
 	}
+	if (!strcmp(word, "memlock") && value == 1) {
+		limits.memlock = true;
+		return;
+	}
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		if (!strcmp(word, known[i].name) && value > 0 && value <= known[i].max) {
 			*known[i].field = (int)value;

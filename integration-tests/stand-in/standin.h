@@ -108,6 +108,7 @@ struct standin_node *standin_queue_remove(struct standin_queue *queue,
 
 struct standin_limits {
 	uint64_t max_mr_size;
+	bool memlock;
 	uint32_t max_msg_sz;
 	int max_mr;
 	int max_qp;
@@ -181,7 +182,7 @@ bool standin_device_dead(void);
 bool standin_device_absent(void);
 void standin_monitor_start(void);
 /* Hooks of the connection manager: all connections dropped; the device removed. */
-void standin_set_cm_hooks(void (*drop)(void), void (*removed)(void));
+void standin_set_cm_hooks(void (*drop)(void), void (*removed)(void), void (*event)(int type, int status));
 
 enum standin_counter {
 	STANDIN_N_CONTEXTS,
@@ -304,6 +305,7 @@ static inline struct standin_context *standin_context_of(struct ibv_context *con
 }
 
 void standin_async_all(enum ibv_event_type type);
+void standin_async_event(enum ibv_event_type type, uint8_t port);
 void standin_async_cq(struct ibv_cq *cq);
 void standin_contexts_fail(void);
 

@@ -156,6 +156,16 @@ static void device_events(void)
 	EQUAL(wait_async(end.id->verbs, 5000).event_type, IBV_EVENT_GID_CHANGE);
 	faults("gid_change\ngid_change id=2\nread drop process=self-test\n");
 	EQUAL(wait_async(end.id->verbs, 5000).event_type, IBV_EVENT_GID_CHANGE);
+	faults("async event=11 port=7\nread drop process=self-test\n"); /* LID_CHANGE */
+	struct ibv_async_event event = wait_async(end.id->verbs, 5000);
+	EQUAL(event.event_type, IBV_EVENT_LID_CHANGE);
+	EQUAL(event.element.port_num, 7);
+	faults("async event=1\nread drop process=self-test\n"); /* QP_FATAL */
+	event = wait_async(end.id->verbs, 5000);
+	EQUAL(event.event_type, IBV_EVENT_QP_FATAL);
+	CHECK(event.element.qp == end.id->qp);
+	faults("cm_event event=15\nread drop process=self-test\n"); /* TIMEWAIT_EXIT */
+	expect_event(end.events, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
 	EQUAL(post_read(&end, 1, end.remote, end.rkey, 8, 0), 0);
 	faults("device_fatal\n");
 	EQUAL(wait_async(end.id->verbs, 5000).event_type, IBV_EVENT_PORT_ERR);
