@@ -85,6 +85,22 @@ public final class RegionServer {
         Transports.address(name, transport), region.iova(), region.rkey(), region.length());
   }
 
+  /** A process of its own with this main class. */
+  static ProcessBuilder java(Class<?> main, List<String> args) {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                main.getName()));
+    command.addAll(args);
+    return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+  }
+
   /** The process, seen from the test. */
   record Child(Process process, List<Served> regions) implements AutoCloseable {
 
@@ -102,20 +118,9 @@ public final class RegionServer {
 
     private static Child start(List<String> args, Map<String, String> environment)
         throws Exception {
-      List<String> command =
-          new ArrayList<>(
-              List.of(
-                  ProcessHandle.current().info().command().orElseThrow(),
-                  "-XX:TieredStopAtLevel=1",
-                  "-XX:+UseSerialGC",
-                  "--enable-native-access=ALL-UNNAMED",
-                  "-cp",
-                  System.getProperty("java.class.path"),
-                  RegionServer.class.getName()));
-      command.addAll(args);
-      ProcessBuilder builder = new ProcessBuilder(command);
+      ProcessBuilder builder = java(RegionServer.class, args);
       builder.environment().putAll(environment);
-      Process process = builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      Process process = builder.start();
       BufferedReader output =
           new BufferedReader(
               new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));

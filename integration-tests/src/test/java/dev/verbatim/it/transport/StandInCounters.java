@@ -3,6 +3,7 @@ package dev.verbatim.it.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -28,16 +29,30 @@ final class StandInCounters {
     }
   }
 
-  private static Map<String, Long> held() throws IOException {
+  private static Map<String, Long> held() {
+    Map<String, Long> held = all();
+    held.keySet().retainAll(HELD);
+    held.values().removeIf(count -> count == 0);
+    return held;
+  }
+
+  /** The counter of this name in this process. */
+  static long of(String name) {
+    return all().get(name);
+  }
+
+  private static Map<String, Long> all() {
     Path folder = Path.of(System.getenv("VERBATIM_STANDIN_DIR"), "counters");
     Path file = folder.resolve(Long.toString(ProcessHandle.current().pid()));
-    Map<String, Long> held = new TreeMap<>();
-    for (String line : Files.readAllLines(file)) {
-      String[] words = line.split(" ");
-      if (HELD.contains(words[0]) && !words[1].equals("0")) {
-        held.put(words[0], Long.valueOf(words[1]));
+    Map<String, Long> counters = new TreeMap<>();
+    try {
+      for (String line : Files.readAllLines(file)) {
+        String[] words = line.split(" ");
+        counters.put(words[0], Long.valueOf(words[1]));
       }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
-    return held;
+    return counters;
   }
 }
