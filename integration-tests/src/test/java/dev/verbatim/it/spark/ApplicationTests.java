@@ -4,11 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.verbatim.it.spark.fixture.Deadline;
 import dev.verbatim.it.spark.fixture.Device;
 import dev.verbatim.it.spark.fixture.Job;
+import dev.verbatim.it.spark.fixture.Scenario;
 import dev.verbatim.it.spark.fixture.StockSpark;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -65,6 +68,22 @@ abstract class ApplicationTests {
     assertEquals(0, outcome.traffic().fetchFailures());
     device.assertTravelled(outcome.traffic());
     return outcome;
+  }
+
+  /** Waits until all blocks come by RDMA again. */
+  final void awaitReturnToRdma() {
+    Deadline.await(
+        "return to RDMA",
+        Duration.ofSeconds(60),
+        this::travelsByRdmaAgain,
+        () -> cluster.traffic());
+    runUndisturbed(Scenario.GROUP_BY_KEY);
+  }
+
+  private boolean travelsByRdmaAgain() {
+    Outcome outcome = cluster.run(Scenario.GROUP_BY_KEY);
+    assertResult(Scenario.GROUP_BY_KEY, outcome.lines());
+    return outcome.traffic().bytesByTcp() == 0;
   }
 
   static void assertResult(Job job, List<String> lines) {

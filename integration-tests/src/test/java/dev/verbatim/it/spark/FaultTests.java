@@ -8,7 +8,6 @@ import dev.verbatim.it.spark.fixture.Executors;
 import dev.verbatim.it.spark.fixture.GatedShuffle;
 import dev.verbatim.it.spark.fixture.Scenario;
 import dev.verbatim.it.spark.fixture.TestCluster;
-import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
 import dev.verbatim.it.spark.fixture.Traffic;
 import java.time.Duration;
 import java.util.Collection;
@@ -81,18 +80,10 @@ abstract class FaultTests extends ApplicationTests {
     } finally {
       device().portUp();
     }
-    Deadline.await(
-        "return to RDMA", FLAP, this::travelsByRdmaAgain, () -> cluster().traffic().since(before));
-    runUndisturbed(Scenario.GROUP_BY_KEY);
+    awaitReturnToRdma();
   }
 
   private static boolean bothWays(Traffic traffic) {
     return traffic.bytesByRdma() > 0 && traffic.bytesByTcp() > 0;
-  }
-
-  private boolean travelsByRdmaAgain() {
-    Outcome outcome = cluster().run(Scenario.GROUP_BY_KEY);
-    assertResult(Scenario.GROUP_BY_KEY, outcome.lines());
-    return outcome.traffic().bytesByTcp() == 0;
   }
 }
