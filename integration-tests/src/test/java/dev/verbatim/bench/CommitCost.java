@@ -53,7 +53,7 @@ public final class CommitCost {
 
   /** Median time of a map task after the first job, milliseconds. */
   private static double taskMillis(Device device, boolean stock, int records) {
-    TaskTimes times = new TaskTimes();
+    TaskTimes times = new TaskTimes((long) records * RECORD);
     TestCluster.Builder settings =
         device
             .prepare(TestCluster.builder(stock ? "commit-stock" : "commit-verbatim"))
@@ -98,7 +98,8 @@ public final class CommitCost {
   private static Iterator<Tuple2<Integer, byte[]>> records(int map, int count) {
     byte[] value = new byte[RECORD];
     new Random(map).nextBytes(value);
-    return IntStream.range(0, count).mapToObj(key -> new Tuple2<>(key, value)).iterator();
+    // Not the same array again: Java's serializer would write a reference to it.
+    return IntStream.range(0, count).mapToObj(key -> new Tuple2<>(key, value.clone())).iterator();
   }
 
   /** The executor's counters once they tell of so many map outputs. */
@@ -122,11 +123,16 @@ public final class CommitCost {
   }
 
   private static final class TaskTimes extends SparkListener {
+    private final long outputBytes;
     private final ConcurrentLinkedQueue<Long> millis = new ConcurrentLinkedQueue<>();
+
+    TaskTimes(long outputBytes) {
+      this.outputBytes = outputBytes;
+    }
 
     @Override
     public void onTaskEnd(SparkListenerTaskEnd end) {
-      if (end.taskMetrics().shuffleWriteMetrics().bytesWritten() > 0) {
+      if (end.taskMetrics().shuffleWriteMetrics().bytesWritten() >= outputBytes) {
         millis.add(end.taskMetrics().executorRunTime());
       }
     }
