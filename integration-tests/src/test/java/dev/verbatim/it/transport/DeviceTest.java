@@ -26,7 +26,6 @@ import org.junit.jupiter.api.Tag;
  * descriptors and mappings of the process.
  */
 @Tag("device")
-@Tag("guest")
 abstract class DeviceTest {
   /** What the libraries open at their first use, and keep, is open. */
   private static boolean warm;
