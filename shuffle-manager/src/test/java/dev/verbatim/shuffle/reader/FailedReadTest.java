@@ -13,15 +13,12 @@ import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import dev.verbatim.shuffle.CapturedLog;
-import dev.verbatim.shuffle.fallback.FallbackLog;
 import dev.verbatim.shuffle.fallback.FallbackReason;
 import dev.verbatim.shuffle.metrics.ShuffleCounters;
 import dev.verbatim.shuffle.reader.MapOutputLocation.Registered;
 import dev.verbatim.shuffle.reader.MapOutputLocator.Located;
-import dev.verbatim.transport.PeerAddress;
 import dev.verbatim.transport.ReadFailure;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,11 +26,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.buffer.NioManagedBuffer;
@@ -41,8 +36,6 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.shuffle.SimpleDownloadFile;
-import org.apache.spark.network.util.MapConfigProvider;
-import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,8 +45,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What becomes of the blocks of a request when something fails in the middle of it. */
 class FailedReadTest {
-  private static final PeerState ON =
-      new PeerState.On(new PeerAddress("1", new InetSocketAddress("10.0.0.1", 7), 9));
   private static final int LARGE = (int) MemoryFetch.BATCH_BYTES;
 
   private final FakePeer peer = new FakePeer();
@@ -69,7 +60,7 @@ class FailedReadTest {
   private final Set<String> indigestible = new TreeSet<>();
 
   private Executor workers = Runnable::run;
-  private Located answer = new Located(ON, outputs, FallbackReason.RECORD_MISSING);
+  private Located answer = new Located(FakePeer.ON, outputs, FallbackReason.RECORD_MISSING);
 
   private final BlockFetchingListener listener =
       new BlockFetchingListener() {
@@ -129,33 +120,18 @@ class FailedReadTest {
 
   /** A map output; its blocks are asked for by {@link #fetch}. */
   private Registered output(long mapId, int... partitions) {
-    long[] offsets = new long[partitions.length + 1];
+    FakePeer.Output output = peer.output(mapId, 1 << 30, partitions);
     for (int i = 0; i < partitions.length; i++) {
-      offsets[i + 1] = offsets[i] + partitions[i];
+      expected.put("shuffle_3_" + mapId + "_" + i, output.partition(i));
     }
-    byte[] data = new byte[(int) offsets[partitions.length]];
-    new Random(mapId).nextBytes(data);
-    for (int i = 0; i < partitions.length; i++) {
-      expected.put(
-          "shuffle_3_" + mapId + "_" + i,
-          java.util.Arrays.copyOfRange(data, (int) offsets[i], (int) offsets[i + 1]));
-    }
-    Registered output = peer.register(mapId, "1", data, offsets, 1 << 30);
-    outputs.put(mapId, output);
-    return output;
+    outputs.put(mapId, output.location());
+    return output.location();
   }
 
   private void fetch(DownloadFileManager files) {
     FetchContext context =
-        new FetchContext(
-            peer.transport,
-            (shuffleId, executorId, mapIds) -> CompletableFuture.completedFuture(answer),
-            stock,
-            counters,
-            new FallbackLog(),
-            action -> workers.execute(action),
-            Runnable::run,
-            new TransportConf("shuffle", new MapConfigProvider(Map.of())));
+        peer.context(
+            () -> answer, stock, counters, action -> workers.execute(action), Runnable::run);
     new RdmaBlockStoreClient(context)
         .fetchBlocks("host", 1, "1", expected.keySet().toArray(String[]::new), listener, files);
   }

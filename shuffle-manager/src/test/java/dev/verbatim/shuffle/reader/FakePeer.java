@@ -8,30 +8,53 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.mockConstruction;
 import static org.mockito.Mockito.when;
 
+import dev.verbatim.shuffle.fallback.FallbackLog;
+import dev.verbatim.shuffle.metrics.ShuffleCounters;
 import dev.verbatim.shuffle.reader.MapOutputLocation.Registered;
 import dev.verbatim.shuffle.reader.MapOutputLocation.RemoteAddress;
+import dev.verbatim.shuffle.reader.MapOutputLocator.Located;
+import dev.verbatim.transport.PeerAddress;
 import dev.verbatim.transport.PeerConnection;
 import dev.verbatim.transport.RdmaTransport;
 import dev.verbatim.transport.ReadBatch;
 import dev.verbatim.transport.ReadBuffer;
 import dev.verbatim.transport.ReadFailure;
 import dev.verbatim.transport.ReadListener;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
 import org.mockito.MockedConstruction;
 import org.mockito.invocation.InvocationOnMock;
 
 /** A transport without a device: the peer's memory is a map of byte arrays. */
 final class FakePeer implements AutoCloseable {
+  /** Where the peer is, as its executor 1 has told. */
+  static final PeerState ON =
+      new PeerState.On(new PeerAddress("1", new InetSocketAddress("10.0.0.1", 7), 9));
+
+  /** A map output in the peer's memory: partition {@code i} lies between two offsets. */
+  record Output(Registered location, byte[] data, long[] offsets) {
+    byte[] partition(int i) {
+      return Arrays.copyOfRange(data, (int) offsets[i], (int) offsets[i + 1]);
+    }
+  }
+
   record Read(long iova, int rkey, ReadBuffer buffer, long offset, long length) {}
 
   private record Batch(ReadListener listener, List<Read> reads) {}
@@ -98,13 +121,42 @@ final class FakePeer implements AutoCloseable {
         call.getArgument(4));
   }
 
+  /** What a client needs that READs from this peer. */
+  FetchContext context(
+      Supplier<Located> answer,
+      BlockStoreClient stock,
+      ShuffleCounters counters,
+      Executor workers,
+      Executor io) {
+    return new FetchContext(
+        transport,
+        (shuffleId, executorId, mapIds) -> CompletableFuture.completedFuture(answer.get()),
+        stock,
+        counters,
+        new FallbackLog(),
+        workers,
+        io,
+        new TransportConf("shuffle", new MapConfigProvider(Map.of())));
+  }
+
+  /** Puts a map output of executor 1 into the peer's memory, its partitions of these lengths. */
+  Output output(long mapId, int regionLength, int... partitions) {
+    long[] offsets = new long[partitions.length + 1];
+    for (int i = 0; i < partitions.length; i++) {
+      offsets[i + 1] = offsets[i] + partitions[i];
+    }
+    byte[] data = new byte[(int) offsets[partitions.length]];
+    new Random(mapId).nextBytes(data);
+    return new Output(register(mapId, "1", data, offsets, regionLength), data, offsets);
+  }
+
   /** Puts a map output into the peer's memory, its data in regions of a given size. */
   Registered register(
       long mapId, String executorId, byte[] data, long[] offsets, int regionLength) {
     List<RemoteAddress> regions = new ArrayList<>();
     for (int from = 0; from < data.length; from += regionLength) {
       int length = Math.min(regionLength, data.length - from);
-      regions.add(region(java.util.Arrays.copyOfRange(data, from, from + length)));
+      regions.add(region(Arrays.copyOfRange(data, from, from + length)));
     }
     ByteBuffer index = ByteBuffer.allocate(offsets.length * Long.BYTES);
     index.asLongBuffer().put(offsets);

@@ -12,17 +12,14 @@ import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
-import dev.verbatim.shuffle.fallback.FallbackLog;
 import dev.verbatim.shuffle.fallback.FallbackReason;
 import dev.verbatim.shuffle.metrics.CounterSnapshot;
 import dev.verbatim.shuffle.metrics.ShuffleCounters;
 import dev.verbatim.shuffle.reader.MapOutputLocation.Declined;
 import dev.verbatim.shuffle.reader.MapOutputLocator.Located;
 import dev.verbatim.transport.ConnectException;
-import dev.verbatim.transport.PeerAddress;
 import dev.verbatim.transport.ReadFailure;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +27,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -43,8 +39,6 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.shuffle.SimpleDownloadFile;
-import org.apache.spark.network.util.MapConfigProvider;
-import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -55,8 +49,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RdmaBlockStoreClientTest {
-  private static final PeerState ON =
-      new PeerState.On(new PeerAddress("1", new InetSocketAddress("10.0.0.1", 7), 9));
   private static final byte[] STOCK = "by Spark's own transfer".getBytes();
 
   private final FakePeer peer = new FakePeer();
@@ -66,8 +58,7 @@ class RdmaBlockStoreClientTest {
   private final List<List<String>> stockCalls = new ArrayList<>();
   private final Map<String, byte[]> delivered = new TreeMap<>();
   private final Map<String, Throwable> failed = new TreeMap<>();
-  private final TransportConf conf = new TransportConf("shuffle", new MapConfigProvider(Map.of()));
-  private Located answer = new Located(ON, outputs, FallbackReason.RECORD_MISSING);
+  private Located answer = new Located(FakePeer.ON, outputs, FallbackReason.RECORD_MISSING);
   private RdmaBlockStoreClient client;
   private boolean taskIsOver;
 
@@ -114,16 +105,7 @@ class RdmaBlockStoreClientTest {
   }
 
   private RdmaBlockStoreClient client(Executor workers, Executor io) {
-    return new RdmaBlockStoreClient(
-        new FetchContext(
-            peer.transport,
-            (shuffleId, executorId, mapIds) -> CompletableFuture.completedFuture(answer),
-            stock,
-            counters,
-            new FallbackLog(),
-            workers,
-            io,
-            conf));
+    return new RdmaBlockStoreClient(peer.context(() -> answer, stock, counters, workers, io));
   }
 
   @AfterEach
@@ -137,14 +119,9 @@ class RdmaBlockStoreClientTest {
   }
 
   private byte[] output(long mapId, int regionLength, int... partitions) {
-    long[] offsets = new long[partitions.length + 1];
-    for (int i = 0; i < partitions.length; i++) {
-      offsets[i + 1] = offsets[i] + partitions[i];
-    }
-    byte[] data = new byte[(int) offsets[partitions.length]];
-    new Random(mapId).nextBytes(data);
-    outputs.put(mapId, peer.register(mapId, "1", data, offsets, regionLength));
-    return data;
+    FakePeer.Output output = peer.output(mapId, regionLength, partitions);
+    outputs.put(mapId, output.location());
+    return output.data();
   }
 
   private static byte[] part(byte[] data, int from, int to) {
