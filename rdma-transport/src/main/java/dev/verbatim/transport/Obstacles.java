@@ -15,19 +15,30 @@ final class Obstacles {
     return errno == Errno.EACCES || errno == Errno.EPERM;
   }
 
+  /** Whether an errno of binding says that no RDMA device has the address. */
+  static boolean isNotOfDevice(int errno) {
+    return switch (errno) {
+      // The latter two: addresses that RDMA CM knows no way to bind to, as some of IPv6.
+      case Errno.ENODEV, Errno.EADDRNOTAVAIL, Errno.EINVAL, Errno.EAFNOSUPPORT -> true;
+      default -> false;
+    };
+  }
+
+  /** Why a device that exists cannot be used. */
+  static OpenResult.Unavailable ofDevice(VerbsException e, String seen) {
+    return isPermission(e.errno())
+        ? new OpenResult.Unavailable(UnavailableReason.NO_PERMISSION, seen, PERMISSION_REMEDY)
+        : deviceError(e, seen);
+  }
+
   /** Why the list of devices cannot be had. */
   static OpenResult.Unavailable ofListing(VerbsException e) {
-    if (isPermission(e.errno())) {
-      return new OpenResult.Unavailable(
-          UnavailableReason.NO_PERMISSION, e.getMessage(), PERMISSION_REMEDY);
-    }
-    if (e.errno() == Errno.ENOSYS || e.errno() == Errno.ENOENT || e.errno() == Errno.ENODEV) {
-      return new OpenResult.Unavailable(
-          UnavailableReason.NO_DEVICE,
-          e.getMessage(),
-          "load the kernel's RDMA modules (ib_uverbs and the device's driver)");
-    }
-    return deviceError(e);
+    return isAbsent(e.errno())
+        ? new OpenResult.Unavailable(
+            UnavailableReason.NO_DEVICE,
+            e.getMessage(),
+            "load the kernel's RDMA modules (ib_uverbs and the device's driver)")
+        : ofDevice(e, e.getMessage());
   }
 
   /** Why RDMA CM cannot be used. */
@@ -38,27 +49,33 @@ final class Obstacles {
           e.getMessage() + "; /dev/infiniband/rdma_cm",
           PERMISSION_REMEDY);
     }
-    return new OpenResult.Unavailable(
-        UnavailableReason.DEVICE_ERROR,
-        e.getMessage(),
-        "load the kernel's module rdma_ucm, and give a container /dev/infiniband/rdma_cm");
+    return isAbsent(e.errno())
+        ? new OpenResult.Unavailable(
+            UnavailableReason.DEVICE_ERROR,
+            e.getMessage(),
+            "load the kernel's module rdma_ucm, and give a container /dev/infiniband/rdma_cm")
+        : deviceError(e, e.getMessage());
   }
 
-  /** Why the listener's address cannot be bound. */
+  private static boolean isAbsent(int errno) {
+    return errno == Errno.ENOSYS || errno == Errno.ENOENT || errno == Errno.ENODEV;
+  }
+
+  /** Why an address cannot be bound, or listened at. */
   static OpenResult.Unavailable ofBinding(VerbsException e, String seen) {
-    if (e.errno() == Errno.EADDRINUSE) {
-      return new OpenResult.Unavailable(
-          UnavailableReason.DEVICE_ERROR,
-          e.getMessage() + "; " + seen,
-          "choose another listen port, or 0 to let the system choose");
-    }
-    if (e.errno() == Errno.ENODEV || e.errno() == Errno.EADDRNOTAVAIL) {
-      return new OpenResult.Unavailable(
-          UnavailableReason.ADDRESS_NOT_RDMA,
-          e.getMessage() + "; " + seen,
-          "name an address that belongs to an RDMA device");
-    }
-    return deviceError(e);
+    return switch (e.errno()) {
+      case Errno.EADDRINUSE, Errno.EACCES ->
+          new OpenResult.Unavailable(
+              UnavailableReason.DEVICE_ERROR,
+              seen,
+              "choose another listen port, or 0 to let the system choose");
+      case Errno.ENODEV, Errno.EADDRNOTAVAIL ->
+          new OpenResult.Unavailable(
+              UnavailableReason.ADDRESS_NOT_RDMA,
+              seen,
+              "name an address that belongs to an RDMA device");
+      default -> deviceError(e, seen);
+    };
   }
 
   /** Why protection domain, completion queue or listener cannot be made. */
@@ -67,7 +84,7 @@ final class Obstacles {
     return limited
         ? new OpenResult.Unavailable(
             UnavailableReason.MEMLOCK, e.getMessage() + "; " + memlock.describe(), Memlock.REMEDY)
-        : deviceError(e);
+        : deviceError(e, e.getMessage());
   }
 
   /** Why the pool's first slab cannot be registered. */
@@ -80,8 +97,15 @@ final class Obstacles {
   private static final String DEVICE_REMEDY =
       "look at the kernel's log (`dmesg`) and at `ibv_devinfo -v`";
 
-  private static OpenResult.Unavailable deviceError(VerbsException e) {
-    return new OpenResult.Unavailable(
-        UnavailableReason.DEVICE_ERROR, e.getMessage(), DEVICE_REMEDY);
+  private static OpenResult.Unavailable deviceError(VerbsException e, String seen) {
+    String remedy =
+        switch (e.errno()) {
+          case Errno.EMFILE ->
+              "raise the limit of open files of this process: LimitNOFILE in the systemd unit of"
+                  + " the worker or node manager, docker run --ulimit nofile, limits.conf";
+          case Errno.ENFILE -> "raise the kernel's limit of open files, fs.file-max";
+          default -> DEVICE_REMEDY;
+        };
+    return new OpenResult.Unavailable(UnavailableReason.DEVICE_ERROR, seen, remedy);
   }
 }

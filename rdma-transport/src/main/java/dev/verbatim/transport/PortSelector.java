@@ -4,7 +4,9 @@ import dev.verbatim.device.DeviceInfo;
 import dev.verbatim.device.DeviceListing;
 import dev.verbatim.device.GidInfo;
 import dev.verbatim.device.PortInfo;
+import dev.verbatim.verbs.Errno;
 import dev.verbatim.verbs.GidType;
+import dev.verbatim.verbs.VerbsException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.util.ArrayList;
@@ -30,6 +32,18 @@ final class PortSelector {
   /** An address that RDMA CM can bind to, and where that leads. */
   record Binding(InetAddress address, String device, int port) {}
 
+  /** An address that RDMA CM would not bind to, and what it said. */
+  record NotBound(InetAddress address, VerbsException reason) {
+    /** Whether the address was not even looked at, so that it may be one of an RDMA device. */
+    boolean mayBeRdma() {
+      return !Obstacles.isNotOfDevice(reason.errno());
+    }
+
+    String describe() {
+      return address.getHostAddress() + ": " + reason.getMessage();
+    }
+  }
+
   /** What was chosen. */
   record Choice(DeviceInfo device, PortInfo port, InetAddress address) {
     /** The GID that the address stands for, the one of RoCE v2 where there are two. */
@@ -49,6 +63,12 @@ final class PortSelector {
     }
     if (listing.devices().isEmpty()) {
       return Optional.of(noDevice());
+    }
+    Optional<DeviceListing.Unusable> wanted =
+        listing.unusable().stream().filter(u -> u.name().equals(config.deviceName())).findFirst();
+    if (wanted.isPresent()) {
+      return Optional.of(
+          Obstacles.ofDevice(wanted.get().reason(), describe(List.of(wanted.get()))));
     }
     if (config.deviceName() != null && devices().isEmpty()) {
       return Optional.of(
@@ -71,20 +91,27 @@ final class PortSelector {
   }
 
   private OpenResult.Unavailable noDevice() {
-    boolean forbidden =
-        listing.unusable().stream().anyMatch(u -> Obstacles.isPermission(u.reason().errno()));
-    String unusable =
-        listing.unusable().stream()
-            .map(u -> u.name() + ": " + u.reason().getMessage())
-            .collect(Collectors.joining("; "));
-    return forbidden
-        ? new OpenResult.Unavailable(
-            UnavailableReason.NO_PERMISSION, unusable, Obstacles.PERMISSION_REMEDY)
-        : new OpenResult.Unavailable(
-            UnavailableReason.NO_DEVICE,
-            "no RDMA device is visible" + (unusable.isEmpty() ? "" : "; unusable: " + unusable),
-            "load the device's driver; in a container, use the host's network or give it the RDMA"
-                + " device and /dev/infiniband; `rdma link` lists what the kernel has");
+    List<DeviceListing.Unusable> unusable = listing.unusable();
+    if (unusable.isEmpty()) {
+      return new OpenResult.Unavailable(
+          UnavailableReason.NO_DEVICE,
+          "no RDMA device is visible",
+          "load the device's driver; in a container, use the host's network or give it the RDMA"
+              + " device and /dev/infiniband; `rdma link` lists what the kernel has");
+    }
+    VerbsException first =
+        unusable.stream()
+            .map(DeviceListing.Unusable::reason)
+            .filter(reason -> Obstacles.isPermission(reason.errno()))
+            .findFirst()
+            .orElse(unusable.getFirst().reason());
+    return Obstacles.ofDevice(first, describe(unusable));
+  }
+
+  private static String describe(List<DeviceListing.Unusable> unusable) {
+    return unusable.stream()
+        .map(u -> u.name() + ": " + u.reason().getMessage())
+        .collect(Collectors.joining("; "));
   }
 
   private static OpenResult.Unavailable portNotActive(String seen) {
@@ -110,7 +137,8 @@ final class PortSelector {
   }
 
   /** Why none of the bindings will do. */
-  OpenResult.Unavailable noChoice(List<Binding> bindings, List<InetAddress> tried) {
+  OpenResult.Unavailable noChoice(
+      List<Binding> bindings, List<InetAddress> tried, List<NotBound> others) {
     if (config.address() != null && !bindings.isEmpty()) {
       Binding binding = bindings.getFirst();
       return portNotActive(
@@ -118,8 +146,13 @@ final class PortSelector {
               .formatted(
                   config.address().getHostAddress(), binding.device(), binding.port(), describe()));
     }
+    Optional<NotBound> failed = others.stream().filter(NotBound::mayBeRdma).findFirst();
+    if (failed.isPresent()) {
+      return Obstacles.ofBinding(
+          failed.get().reason(), failed.get().describe() + "; there are: " + describe());
+    }
     String addresses =
-        tried.stream().map(InetAddress::getHostAddress).collect(Collectors.joining(", "));
+        tried.stream().map(address -> describe(address, others)).collect(Collectors.joining(", "));
     return new OpenResult.Unavailable(
         UnavailableReason.ADDRESS_NOT_RDMA,
         "none of the addresses tried ("
@@ -127,6 +160,17 @@ final class PortSelector {
             + ") belongs to an active RDMA port that may be used; there are: "
             + describe(),
         "give the RDMA port's network interface an IP address, or name the address of one");
+  }
+
+  /** An address that was tried, with what RDMA CM said where that was an error. */
+  private static String describe(InetAddress address, List<NotBound> others) {
+    String errno =
+        others.stream()
+            .filter(other -> other.address().equals(address))
+            .map(other -> " " + Errno.name(other.reason().errno()))
+            .findFirst()
+            .orElse("");
+    return address.getHostAddress() + errno;
   }
 
   private record Port(DeviceInfo device, PortInfo info) {}
@@ -178,6 +222,9 @@ final class PortSelector {
                     port.link().label(),
                     addresses.isEmpty() ? "none" : addresses));
       }
+    }
+    if (!listing.unusable().isEmpty()) {
+      texts.add("unusable: " + describe(listing.unusable()));
     }
     return String.join("; ", texts);
   }

@@ -90,14 +90,23 @@ final class TransportOpener {
       addresses.addAll(ownAddresses.get());
     }
     List<Bound> bound = new ArrayList<>();
+    List<PortSelector.NotBound> others = new ArrayList<>();
     for (InetAddress address : addresses) {
-      tryBind(channel, address, devices).ifPresent(bound::add);
+      try {
+        tryBind(channel, address, devices).ifPresent(bound::add);
+      } catch (VerbsException e) {
+        others.add(new PortSelector.NotBound(address, e));
+      }
     }
     List<PortSelector.Binding> bindings = bound.stream().map(Bound::binding).toList();
     Optional<PortSelector.Choice> choice = selector.choose(bindings);
     if (choice.isEmpty()) {
-      return selector.noChoice(bindings, List.copyOf(addresses));
+      return selector.noChoice(bindings, List.copyOf(addresses), others);
     }
+    // Perhaps a better address than the chosen one, and nothing else tells of it.
+    others.stream()
+        .filter(PortSelector.NotBound::mayBeRdma)
+        .forEach(other -> LOG.warn("The address {} cannot be used", other.describe()));
     MemorySegment context =
         bound.stream()
             .filter(b -> b.binding.address().equals(choice.get().address()))
@@ -145,7 +154,8 @@ final class TransportOpener {
       return Obstacles.ofRegistration(e);
     } catch (ListenException e) {
       parts.closeAllButChannel();
-      return Obstacles.ofBinding(e.reason(), selector.describe());
+      return Obstacles.ofBinding(
+          e.reason(), e.getMessage() + "; there are: " + selector.describe());
     } catch (VerbsException e) {
       if (parts != null) {
         parts.closeAllButChannel();
@@ -157,7 +167,8 @@ final class TransportOpener {
   private record Bound(PortSelector.Binding binding, MemorySegment context) {}
 
   /** Asks RDMA CM by trying which device, if any, an address belongs to. */
-  private Optional<Bound> tryBind(MemorySegment channel, InetAddress address, RdmaDevices devices) {
+  private Optional<Bound> tryBind(MemorySegment channel, InetAddress address, RdmaDevices devices)
+      throws VerbsException {
     RdmaCm rdmaCm = libraries.rdmaCm();
     MemorySegment id = MemorySegment.NULL;
     try (Arena arena = Arena.ofConfined()) {
@@ -171,9 +182,6 @@ final class TransportOpener {
       int port = RdmaCmId.PORT_NUM.get(RdmaCmId.STRUCT.at(id)) & 0xff;
       return Optional.of(
           new Bound(new PortSelector.Binding(address, device.name(), port), context));
-    } catch (VerbsException e) {
-      LOG.debug("{} is no RDMA address: {}", address.getHostAddress(), e.getMessage());
-      return Optional.empty();
     } finally {
       destroy(rdmaCm, id);
     }
@@ -197,6 +205,7 @@ final class TransportOpener {
           .filter(a -> !a.isLoopbackAddress() && !a.isAnyLocalAddress() && !a.isMulticastAddress())
           .toList();
     } catch (SocketException e) {
+      LOG.warn("The host's addresses cannot be listed: {}", e.toString());
       return List.of();
     }
   }

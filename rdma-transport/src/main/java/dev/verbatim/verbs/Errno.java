@@ -24,6 +24,7 @@ public final class Errno {
   public static final int ENODATA = 61;
   public static final int EPROTO = 71;
   public static final int EOPNOTSUPP = 95;
+  public static final int EAFNOSUPPORT = 97;
   public static final int EADDRINUSE = 98;
   public static final int EADDRNOTAVAIL = 99;
   public static final int ENETDOWN = 100;
@@ -59,6 +60,7 @@ public final class Errno {
           Map.entry(ENODATA, "ENODATA"),
           Map.entry(EPROTO, "EPROTO"),
           Map.entry(EOPNOTSUPP, "EOPNOTSUPP"),
+          Map.entry(EAFNOSUPPORT, "EAFNOSUPPORT"),
           Map.entry(EADDRINUSE, "EADDRINUSE"),
           Map.entry(EADDRNOTAVAIL, "EADDRNOTAVAIL"),
           Map.entry(ENETDOWN, "ENETDOWN"),

@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class PortSelectorTest {
   private static final InetAddress FAST = InetAddress.ofLiteral("10.1.0.1");
@@ -149,25 +151,74 @@ class PortSelectorTest {
   void shouldSayThatTheAddressesBelongToNoDevice() {
     PortSelector selector = selector(new TransportConfig(), A, B);
     assertTrue(selector.choose(List.of()).isEmpty());
-    OpenResult.Unavailable none = selector.noChoice(List.of(), List.of(MANAGEMENT));
+    OpenResult.Unavailable none = selector.noChoice(List.of(), List.of(MANAGEMENT), List.of());
     assertEquals(UnavailableReason.ADDRESS_NOT_RDMA, none.reason());
     assertTrue(none.seen().contains("192.168.0.1"), none.seen());
     assertTrue(none.seen().contains("mlx5_1 port 1"), none.seen());
   }
 
+  /** Errors that speak of the address do not hide one that speaks of something else. */
+  @ParameterizedTest
+  @CsvSource({
+    "19, ADDRESS_NOT_RDMA, ENODEV, name the address",
+    "99, ADDRESS_NOT_RDMA, EADDRNOTAVAIL, name",
+    "22, ADDRESS_NOT_RDMA, EINVAL, name",
+    "12, DEVICE_ERROR, ENOMEM, dmesg",
+    "24, DEVICE_ERROR, EMFILE, LimitNOFILE",
+    "23, DEVICE_ERROR, ENFILE, fs.file-max"
+  })
+  void shouldSayWhyNoAddressCouldBeBound(
+      int errno, UnavailableReason reason, String name, String remedy) {
+    PortSelector selector = selector(new TransportConfig(), A, B);
+    OpenResult.Unavailable none =
+        selector.noChoice(
+            List.of(),
+            List.of(LINK_LOCAL, MANAGEMENT),
+            List.of(
+                new PortSelector.NotBound(LINK_LOCAL, bindFailure(Errno.EINVAL)),
+                new PortSelector.NotBound(MANAGEMENT, bindFailure(errno))));
+    assertEquals(reason, none.reason());
+    assertTrue(none.seen().contains("192.168.0.1"), none.seen());
+    assertTrue(none.seen().contains(name), none.seen());
+    assertTrue(none.remedy().contains(remedy), none.remedy());
+  }
+
+  private static VerbsException bindFailure(int errno) {
+    return new VerbsException("rdma_bind_addr", errno, "");
+  }
+
   @Test
   void shouldTellApartNoDeviceAndNoPermission() {
-    DeviceListing forbidden =
-        new DeviceListing(
-            List.of(),
-            List.of(
-                new DeviceListing.Unusable(
-                    "mlx5_0", new VerbsException("ibv_open_device", Errno.EACCES, ""))));
     assertEquals(
         UnavailableReason.NO_PERMISSION,
-        new PortSelector(new TransportConfig(), forbidden).obstacle().orElseThrow().reason());
+        obstacle(new TransportConfig(), List.of(), Errno.EACCES).reason());
     assertEquals(
         UnavailableReason.NO_DEVICE,
         selector(new TransportConfig()).obstacle().orElseThrow().reason());
+  }
+
+  /** Another device that works must not hide why the wanted one does not. */
+  @Test
+  void shouldTellTheErrorOfTheDeviceThatIsWanted() {
+    OpenResult.Unavailable alone = obstacle(new TransportConfig(), List.of(), Errno.EMFILE);
+    assertEquals(UnavailableReason.DEVICE_ERROR, alone.reason());
+    assertTrue(alone.seen().contains("mlx5_7: ibv_open_device"), alone.seen());
+    assertTrue(alone.seen().contains("EMFILE"), alone.seen());
+    OpenResult.Unavailable named =
+        obstacle(new TransportConfig().deviceName("mlx5_7"), List.of(A), Errno.EIO);
+    assertEquals(UnavailableReason.DEVICE_ERROR, named.reason());
+    assertTrue(named.seen().contains("EIO"), named.seen());
+    OpenResult.Unavailable other =
+        obstacle(new TransportConfig().deviceName("mlx5_9"), List.of(A), Errno.EIO);
+    assertEquals(UnavailableReason.NO_DEVICE, other.reason());
+    assertTrue(other.seen().contains("unusable: mlx5_7"), other.seen());
+  }
+
+  private static OpenResult.Unavailable obstacle(
+      TransportConfig config, List<DeviceInfo> devices, int errno) {
+    VerbsException failure = new VerbsException("ibv_open_device", errno, "");
+    DeviceListing listing =
+        new DeviceListing(devices, List.of(new DeviceListing.Unusable("mlx5_7", failure)));
+    return new PortSelector(config, listing).obstacle().orElseThrow();
   }
 }

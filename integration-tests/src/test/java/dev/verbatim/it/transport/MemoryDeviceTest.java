@@ -191,6 +191,11 @@ class MemoryDeviceTest extends DeviceTest {
     "reg_mr errno=EIO, DEVICE_ERROR",
     "listen errno=EADDRINUSE, DEVICE_ERROR",
     "bind_addr errno=ENODEV, ADDRESS_NOT_RDMA",
+    "bind_addr errno=ENOMEM, DEVICE_ERROR",
+    "bind_addr errno=EMFILE, DEVICE_ERROR",
+    "open_device errno=EACCES, NO_PERMISSION",
+    "open_device errno=EIO, DEVICE_ERROR",
+    "open_device errno=EMFILE, DEVICE_ERROR",
     "get_device_list errno=EACCES, NO_PERMISSION",
     "port down, PORT_NOT_ACTIVE"
   })
@@ -201,6 +206,9 @@ class MemoryDeviceTest extends DeviceTest {
     switch (RdmaTransport.open(Transports.config("server"))) {
       case OpenResult.Unavailable none -> {
         assertEquals(reason, none.reason(), none.seen());
+        if (fault.contains("errno=")) {
+          assertTrue(none.seen().contains(fault.replaceAll(".*errno=", "")), none.seen());
+        }
         assertTrue(!none.seen().isEmpty() && !none.remedy().isEmpty());
       }
       case OpenResult.Opened opened -> {
