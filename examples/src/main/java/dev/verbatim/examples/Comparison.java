@@ -1,5 +1,6 @@
 package dev.verbatim.examples;
 
+import dev.verbatim.examples.report.Spread;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -56,9 +57,7 @@ record Comparison(
   }
 
   private static double median(List<QueryReport> rounds) {
-    double[] seconds = rounds.stream().mapToDouble(QueryReport::seconds).sorted().toArray();
-    int middle = seconds.length / 2;
-    return seconds.length % 2 == 1 ? seconds[middle] : (seconds[middle - 1] + seconds[middle]) / 2;
+    return Spread.of(rounds.stream().map(QueryReport::seconds).toList()).median();
   }
 
   private static Optional<String> firstDifference(

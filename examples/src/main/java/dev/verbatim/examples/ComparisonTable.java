@@ -1,5 +1,6 @@
 package dev.verbatim.examples;
 
+import dev.verbatim.examples.report.TextTable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -31,7 +32,7 @@ final class ComparisonTable {
     if (comparisons.size() > 1) {
       lines.add(line(total(comparisons)));
     }
-    return align(lines);
+    return TextTable.align(lines, 1, lines.getFirst().size() - 1);
   }
 
   private static Comparison total(List<Comparison> comparisons) {
@@ -78,27 +79,5 @@ final class ComparisonTable {
 
   private static String megabytes(long bytes) {
     return String.format(Locale.ROOT, "%,.1f MB", bytes / 1e6);
-  }
-
-  /** The first and the last column to the left, numbers to the right. */
-  private static String align(List<List<String>> lines) {
-    int columns = lines.getFirst().size();
-    int[] widths = new int[columns];
-    for (List<String> line : lines) {
-      for (int i = 0; i < columns; i++) {
-        widths[i] = Math.max(widths[i], line.get(i).length());
-      }
-    }
-    StringBuilder text = new StringBuilder();
-    for (List<String> line : lines) {
-      for (int i = 0; i < columns; i++) {
-        String padding = " ".repeat(widths[i] - line.get(i).length());
-        boolean left = i == 0 || i == columns - 1;
-        text.append(i == 0 ? "" : "  ");
-        text.append(left ? line.get(i) + (i == 0 ? padding : "") : padding + line.get(i));
-      }
-      text.append('\n');
-    }
-    return text.toString();
   }
 }

@@ -1,54 +1,82 @@
 package dev.verbatim.bench;
 
+import dev.verbatim.examples.ShortErrors;
+import dev.verbatim.examples.report.Figure;
+import dev.verbatim.examples.report.Goal;
 import dev.verbatim.it.spark.fixture.Device;
 import dev.verbatim.it.spark.fixture.SoftRoce;
 import dev.verbatim.it.spark.fixture.StandIn;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.shuffle.RdmaShuffleManager;
 import dev.verbatim.shuffle.metrics.CounterSnapshot;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
 import scala.Tuple2;
 
 /**
  * Measures what registration adds to map tasks: applications with Spark's shuffle manager and with
  * this one take turns, each writes the same map outputs again and again.
- *
- * <pre>
- * CommitCost standin|softroce MEBIBYTES ROUNDS
- * </pre>
  */
-public final class CommitCost {
+@Command(name = "commit-cost", mixinStandardHelpOptions = true)
+public final class CommitCost implements Callable<Integer> {
   private static final int MAPS = 8;
   private static final int REDUCERS = 16;
   private static final int JOBS = 6;
   private static final int RECORD = 64 << 10;
 
-  private CommitCost() {}
+  @Parameters(index = "0", description = "standin or softroce.")
+  private String deviceName;
 
-  public static void main(String[] args) {
-    Device device = args[0].equals("softroce") ? new SoftRoce() : new StandIn();
-    int records = (int) ((Long.parseLong(args[1]) << 20) / RECORD);
-    List<Double> ratios = new ArrayList<>();
-    for (int round = 0; round < Integer.parseInt(args[2]); round++) {
+  @Parameters(index = "1", defaultValue = "64", description = "MiB per map output.")
+  private int mebibytes;
+
+  @Mixin private FigureOptions figures;
+
+  public static void main(String[] arguments) {
+    System.exit(ShortErrors.on(new CommandLine(new CommitCost())).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    Device device = deviceName.equals("softroce") ? new SoftRoce() : new StandIn();
+    int records = (int) (((long) mebibytes << 20) / RECORD);
+    List<Double> with = new ArrayList<>();
+    List<Double> without = new ArrayList<>();
+    for (int round = 0; round < figures.rounds(); round++) {
       boolean stockFirst = round % 2 == 0;
       double first = taskMillis(device, stockFirst, records);
       double second = taskMillis(device, !stockFirst, records);
-      ratios.add(stockFirst ? second / first : first / second);
-      System.out.printf("round %d: with registration / without %.3f%n", round, ratios.getLast());
+      with.add(stockFirst ? second : first);
+      without.add(stockFirst ? first : second);
+      System.out.printf(
+          "round %d: with registration / without %.3f%n",
+          round, with.getLast() / without.getLast());
     }
-    Collections.sort(ratios);
-    System.out.printf(
-        "time of a map task of %s MiB, with registration / without: min %.3f median %.3f max %.3f%n",
-        args[1], ratios.getFirst(), ratios.get(ratios.size() / 2), ratios.getLast());
+    figures.add(
+        new Figure(
+            "map-task",
+            "time of a map task that writes " + mebibytes + " MiB, median of its application",
+            "ms",
+            new Figure.Side("registration on", with),
+            new Figure.Side("Spark's sort", without),
+            List.of(Goal.parse("ratio <= 1.02")),
+            deviceName.equals("standin") ? "The device is a stand-in" : null,
+            null));
+    return 0;
   }
 
   /** Median time of a map task after the first job, milliseconds. */
