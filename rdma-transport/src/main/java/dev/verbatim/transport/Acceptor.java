@@ -124,8 +124,8 @@ final class Acceptor {
     byPeer.put(from, endpoint);
     try {
       accept(endpoint, checked.request(), event, depth);
-    } catch (VerbsException e) {
-      LOG.warn("A connection cannot be accepted: {}", e.getMessage());
+    } catch (VerbsException | RuntimeException | Error e) {
+      LOG.warn("A connection cannot be accepted: {}", e.toString());
       forget(endpoint);
       refuse(endpoint, Refusal.ERROR);
     }
@@ -169,8 +169,8 @@ final class Acceptor {
       MemorySegment native_ = arena.allocate(data.length);
       native_.copyFrom(MemorySegment.ofArray(data));
       port.rdmaCm().reject(endpoint.id(), native_, data.length);
-    } catch (VerbsException e) {
-      LOG.debug("{}", e.getMessage());
+    } catch (VerbsException | RuntimeException | Error e) {
+      LOG.debug("{}", e.toString());
     }
     endpoint.destroy();
   }

@@ -59,19 +59,15 @@ final class CmEndpoints {
   }
 
   /** Takes events that wait; the channel stays readable while there are more. */
-  void drain() {
-    try {
-      for (int taken = 0; taken < MOST_EVENTS; taken++) {
-        MemorySegment event = rdmaCm.getCmEvent(channel);
-        if (event.address() == 0) {
-          return;
-        }
-        CmEvent copy = CmEvent.of(event);
-        rdmaCm.ackCmEvent(event);
-        dispatch(copy);
+  void drain() throws VerbsException {
+    for (int taken = 0; taken < MOST_EVENTS; taken++) {
+      MemorySegment event = rdmaCm.getCmEvent(channel);
+      if (event.address() == 0) {
+        return;
       }
-    } catch (VerbsException e) {
-      LOG.warn("An RDMA CM event cannot be taken: {}", e.getMessage());
+      CmEvent copy = CmEvent.of(event);
+      rdmaCm.ackCmEvent(event);
+      dispatch(copy);
     }
   }
 

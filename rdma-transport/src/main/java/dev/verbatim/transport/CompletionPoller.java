@@ -117,8 +117,7 @@ final class CompletionPoller implements Runnable {
         boolean last = stopped;
         if (doWork() == 0) {
           if (last && tasks.isEmpty()) {
-            over = true;
-            runTasks(); // those that came since
+            end();
             return;
           }
           idle();
@@ -127,12 +126,20 @@ final class CompletionPoller implements Runnable {
         if (failureLogged.compareAndSet(false, true)) {
           LOG.error("Completions cannot be taken; READs will end by their deadlines", e);
         }
+        if (stopped && tasks.isEmpty()) { // there will be no round without the error
+          end();
+          return;
+        }
         WakeUp.pauseAfterError();
-      } catch (RuntimeException | AssertionError e) {
-        LOG.error("The completion poller goes on after an unexpected error", e);
-        WakeUp.pauseAfterError();
+      } catch (RuntimeException | Error e) {
+        WakeUp.goOnAfter(e, LOG, "The completion poller goes on after an unexpected error");
       }
     }
+  }
+
+  private void end() {
+    over = true;
+    runTasks(); // those that came since
   }
 
   /** One round; answers how much there was to do. */
@@ -142,12 +149,15 @@ final class CompletionPoller implements Runnable {
     int pending = tasks.size();
     int work;
     int total = 0;
-    do {
-      work = poll();
-      total += work;
-    } while (work == COMPLETIONS_PER_ROUND);
-    for (int i = 0; i < pending; i++) {
-      tasks.remove().run();
+    try {
+      do {
+        work = poll();
+        total += work;
+      } while (work == COMPLETIONS_PER_ROUND);
+    } finally { // also when the device tells no completions any more: batches must end
+      for (int i = 0; i < pending; i++) {
+        tasks.remove().run();
+      }
     }
     return total + pending;
   }

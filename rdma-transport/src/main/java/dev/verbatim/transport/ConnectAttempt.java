@@ -97,8 +97,19 @@ final class ConnectAttempt {
       for (int i = 0; i < endpoints.length; i++) {
         resolveAddress(i);
       }
-    } catch (VerbsException e) {
-      fail(e.getMessage(), e);
+    } catch (VerbsException | RuntimeException | Error e) {
+      fail(e);
+    }
+  }
+
+  /** Errors too, such as memory that is used up: they concern this attempt and not its thread. */
+  private void fail(Throwable thrown) {
+    String why = thrown instanceof VerbsException ? thrown.getMessage() : thrown.toString();
+    if (connection == null) {
+      fail(why, thrown);
+    } else {
+      connection.fail(new ReadFailure(ReadFailure.Kind.OTHER, why));
+      future.complete(connection);
     }
   }
 
@@ -136,8 +147,8 @@ final class ConnectAttempt {
         case DEVICE_REMOVED -> owner.deviceFailed(event.type().cName());
         case INCOMING, IGNORED -> {}
       }
-    } catch (VerbsException e) {
-      fail(e.getMessage(), e);
+    } catch (VerbsException | RuntimeException | Error e) {
+      fail(e);
     }
   }
 
@@ -217,7 +228,6 @@ final class ConnectAttempt {
   }
 
   private void succeed() {
-    over = true;
     QueueLimits limits = owner.port().limits();
     SendQueue[] queues = new SendQueue[endpoints.length];
     for (int i = 0; i < queues.length; i++) {
@@ -230,6 +240,7 @@ final class ConnectAttempt {
               limits.maxReadBytes(),
               Arena.ofAuto());
     }
+    over = true; // not before: without room for the queues it is no success
     connection = new PeerConnection(peer, owner, queues, endpoints);
     for (int key : keys) {
       owner.table().set(key, connection);

@@ -29,10 +29,41 @@ final class EventLoop implements Runnable {
     long tick(long nowNanos);
   }
 
+  /** Takes what waits at a descriptor. */
+  @FunctionalInterface
+  interface Reader {
+    void read() throws VerbsException;
+  }
+
+  private static final class Watched {
+    final Reader reader;
+    boolean failed;
+
+    Watched(Reader reader) {
+      this.reader = reader;
+    }
+
+    /**
+     * A descriptor whose device is gone stays readable for ever, and each try to read it fails:
+     * that is said once, and not tried at full speed.
+     */
+    void read() {
+      try {
+        reader.read();
+      } catch (VerbsException e) {
+        if (!failed) {
+          failed = true;
+          LOG.warn("Events cannot be taken: {}", e.getMessage());
+        }
+        WakeUp.pauseAfterError();
+      }
+    }
+  }
+
   private final Posix posix;
   private final MemorySegment pollFds;
   private final WakeUp wakeUp;
-  private final List<Runnable> readers = new ArrayList<>();
+  private final List<Watched> readers = new ArrayList<>();
   private final List<Ticker> tickers = new ArrayList<>();
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private volatile boolean stopped;
@@ -45,11 +76,11 @@ final class EventLoop implements Runnable {
   }
 
   /** Calls the reader whenever the descriptor, which must not block, is readable. Before start. */
-  void watch(int fd, Runnable reader) {
+  void watch(int fd, Reader reader) {
     int index = readers.size();
     Pollfd.FD.set(pollFds, index, fd);
     Pollfd.EVENTS.set(pollFds, index, (short) PosixConstants.POLLIN);
-    readers.add(reader);
+    readers.add(new Watched(reader));
   }
 
   /** Before start. */
@@ -73,9 +104,8 @@ final class EventLoop implements Runnable {
     while (!stopped || !tasks.isEmpty()) {
       try {
         doWork();
-      } catch (VerbsException | RuntimeException | AssertionError e) {
-        LOG.error("The event thread goes on after an unexpected error", e);
-        WakeUp.pauseAfterError();
+      } catch (VerbsException | RuntimeException | Error e) {
+        WakeUp.goOnAfter(e, LOG, "The event thread goes on after an unexpected error");
       }
     }
   }
@@ -98,7 +128,7 @@ final class EventLoop implements Runnable {
     }
     for (int i = 1; i < readers.size(); i++) {
       if (Pollfd.REVENTS.get(pollFds, i) != 0) {
-        readers.get(i).run();
+        readers.get(i).read();
       }
     }
   }

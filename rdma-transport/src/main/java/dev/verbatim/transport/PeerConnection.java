@@ -78,9 +78,15 @@ public final class PeerConnection {
         lastUsedNanos = now;
         batch.deadlineNanos = now + owner.readTimeoutNanos();
         append(batch);
-        stripe(batch);
-        for (SendQueue queue : queues) {
-          post(queue, batch);
+        try {
+          stripe(batch);
+          for (SendQueue queue : queues) {
+            post(queue);
+          }
+        } catch (VerbsException | RuntimeException | Error e) {
+          // Thrown on, it would be told twice: the batch is this connection's already.
+          batch.failure = notPosted(e);
+          failLocked(batch.failure);
         }
       }
     }
@@ -100,22 +106,23 @@ public final class PeerConnection {
     }
   }
 
-  /**
-   * @param batch the one that is being posted, or null when the rest of earlier ones is
-   */
-  private void post(SendQueue queue, ReadBatch batch) {
-    if (cause != null) {
-      return; // the queue pairs may be destroyed at any moment
-    }
-    try {
+  private void post(SendQueue queue) throws VerbsException {
+    if (cause == null) { // or else the queue pairs may be destroyed at any moment
       queue.post();
-    } catch (VerbsException e) {
-      ReadFailure failure = new ReadFailure(ReadFailure.Kind.OTHER, e.getMessage());
-      if (batch != null) {
-        batch.failure = failure;
-      }
-      failLocked(failure);
     }
+  }
+
+  private void postMore(SendQueue queue) {
+    try {
+      post(queue);
+    } catch (VerbsException | RuntimeException | Error e) {
+      failLocked(notPosted(e));
+    }
+  }
+
+  private static ReadFailure notPosted(Throwable e) {
+    String why = e instanceof VerbsException ? e.getMessage() : e.toString();
+    return new ReadFailure(ReadFailure.Kind.OTHER, why);
   }
 
   /**
@@ -150,7 +157,7 @@ public final class PeerConnection {
         queue.setFailed();
         failed(queue.batch(sequence), status, vendorError);
       } else {
-        post(queue, null);
+        postMore(queue);
       }
     }
   }

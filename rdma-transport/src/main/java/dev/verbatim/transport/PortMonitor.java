@@ -84,31 +84,27 @@ final class PortMonitor {
   }
 
   /** Takes all events of the port and the device that wait. */
-  void drainPortEvents() {
+  void drainPortEvents() throws VerbsException {
     drain(port.eventContext(), false);
   }
 
   /** Takes all events of queues that wait, others' of this process too. */
-  void drainQueueEvents() {
+  void drainQueueEvents() throws VerbsException {
     drain(port.context(), true);
   }
 
-  private void drain(MemorySegment context, boolean ofQueues) {
-    try {
-      while (port.verbs().getAsyncEvent(context, event)) {
-        AsyncEventType type = AsyncEventType.of(IbvAsyncEvent.EVENT_TYPE.get(event));
-        long element = IbvAsyncEvent.ELEMENT_QP.getAddress(event);
-        int number = IbvAsyncEvent.ELEMENT_PORT_NUM.get(event);
-        // Before anything is done about it: a queue pair with an event cannot be destroyed.
-        port.verbs().ackAsyncEvent(event);
-        if (ofQueues) {
-          handleQueueEvent(type, element);
-        } else {
-          handlePortEvent(type, number);
-        }
+  private void drain(MemorySegment context, boolean ofQueues) throws VerbsException {
+    while (port.verbs().getAsyncEvent(context, event)) {
+      AsyncEventType type = AsyncEventType.of(IbvAsyncEvent.EVENT_TYPE.get(event));
+      long element = IbvAsyncEvent.ELEMENT_QP.getAddress(event);
+      int number = IbvAsyncEvent.ELEMENT_PORT_NUM.get(event);
+      // Before anything is done about it: a queue pair with an event cannot be destroyed.
+      port.verbs().ackAsyncEvent(event);
+      if (ofQueues) {
+        handleQueueEvent(type, element);
+      } else {
+        handlePortEvent(type, number);
       }
-    } catch (VerbsException e) {
-      LOG.warn("An asynchronous event cannot be taken: {}", e.getMessage());
     }
   }
 
@@ -176,7 +172,7 @@ final class PortMonitor {
     for (Consumer<Boolean> listener : listeners) {
       try {
         listener.accept(state);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         LOG.error("A listener of the port's state failed", e);
       }
     }

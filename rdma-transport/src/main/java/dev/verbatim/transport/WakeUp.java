@@ -45,6 +45,19 @@ final class WakeUp {
     posix.drain(fd);
   }
 
+  /**
+   * Says that a thread goes on, and pauses. Errors too: they may be over soon, as when direct
+   * memory is used up, and without the thread nothing that waits for it would ever end.
+   */
+  static void goOnAfter(Throwable thrown, Logger log, String what) {
+    try {
+      log.error(what, thrown);
+    } catch (RuntimeException | Error again) {
+      thrown.addSuppressed(again); // there may be no memory to say so
+    }
+    pauseAfterError();
+  }
+
   /** After an error that may come again at once: keeps the thread from spinning on it. */
   static void pauseAfterError() {
     try {
