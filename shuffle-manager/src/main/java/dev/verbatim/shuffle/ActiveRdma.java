@@ -49,7 +49,7 @@ final class ActiveRdma implements AutoCloseable {
     FallbackLog log = new FallbackLog();
     modes = probe(transport, env.blockManager().diskBlockManager().localDirs());
     workers = Threads.fixed("fetch", conf.get(RdmaConf.FETCH_THREADS));
-    io = Threads.growing("io");
+    io = Threads.io();
     registrar =
         new OutputRegistrar(
             transport,

@@ -6,14 +6,21 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Pools of daemon threads that carry the project's name, so that none keeps a JVM alive. */
+/**
+ * Pools of daemon threads that carry the project's name, so that none keeps a JVM alive. What a
+ * task throws is logged, and the pool goes on: Spark's own handler would end the executor.
+ */
 final class Threads {
+  static final int MOST_IO_THREADS = 128;
   private static final int IDLE_SECONDS = 30;
+
+  private static final Logger LOG = LoggerFactory.getLogger(Threads.class);
 
   private Threads() {}
 
@@ -33,9 +40,12 @@ final class Threads {
     return pool(name, threads, threads, new LinkedBlockingQueue<>());
   }
 
-  /** As many threads as there are tasks, for tasks that block. */
-  static ExecutorService growing(String name) {
-    return pool(name, 0, Integer.MAX_VALUE, new SynchronousQueue<>());
+  /**
+   * For tasks that block. Bounded: when a port goes down, all requests of all tasks fall back at
+   * once, one for each peer, and a container allows only so many threads.
+   */
+  static ExecutorService io() {
+    return fixed("io", MOST_IO_THREADS);
   }
 
   private static ExecutorService pool(
@@ -47,6 +57,14 @@ final class Threads {
   }
 
   private static ThreadFactory factory(String name) {
-    return Thread.ofPlatform().name("verbatim-" + name + "-", 0).daemon().factory();
+    return Thread.ofPlatform()
+        .name("verbatim-" + name + "-", 0)
+        .daemon()
+        .uncaughtExceptionHandler(Threads::log)
+        .factory();
+  }
+
+  private static void log(Thread thread, Throwable thrown) {
+    LOG.error("A task of {} failed", thread.getName(), thrown);
   }
 }

@@ -124,13 +124,23 @@ final class RdmaFetch {
         }
       }
     } finally {
+      giveUp(block, data);
+    }
+  }
+
+  /** A receiver that releases too often has spoilt its own block; the others go on. */
+  private void giveUp(ShuffleBlock block, ReadBlockBuffer data) {
+    try {
       data.release();
+    } catch (IllegalStateException e) {
+      LOG.warn(executorId(), "Block " + block + " was released by its receiver too often", e);
     }
   }
 
   /** Delivers a block that arrived by RDMA and lies in a file. */
   void deliverFile(ShuffleBlock block, ManagedBuffer data) {
     if (settle(block)) {
+      delivered.add(block);
       context.counters().blockByRdma(data.size());
       if (!tcp.receiver().success(block.id, data)) {
         context.counters().blockByRdmaUnwanted(data.size());

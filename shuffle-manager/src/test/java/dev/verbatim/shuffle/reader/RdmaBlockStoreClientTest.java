@@ -178,6 +178,36 @@ class RdmaBlockStoreClientTest {
     assertEquals(2, counters.snapshot().blocksByRdma());
   }
 
+  /** Several batches, each with a block that its receiver gives back more often than it took it. */
+  @Test
+  void shouldDeliverAllBlocksWhenTheReceiverReleasesSomeTooOften() {
+    int large = (int) MemoryFetch.BATCH_BYTES - 1;
+    byte[] data = output(10, 1 << 30, large, 1, large, 1, large, 1);
+    BlockFetchingListener careless =
+        new BlockFetchingListener() {
+          @Override
+          public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+            listener.onBlockFetchSuccess(blockId, buffer);
+            if (buffer.size() > 1) {
+              buffer.release();
+            }
+          }
+
+          @Override
+          public void onBlockFetchFailure(String blockId, Throwable cause) {
+            listener.onBlockFetchFailure(blockId, cause);
+          }
+        };
+    String[] ids = new String[6];
+    java.util.Arrays.setAll(ids, i -> "shuffle_3_10_" + i);
+
+    client.fetchBlocks("host", 7337, "1", ids, careless, null);
+
+    assertEquals(6, delivered.size());
+    assertArrayEquals(part(data, data.length - 1, data.length), delivered.get("shuffle_3_10_5"));
+    assertTrue(stockCalls.isEmpty());
+  }
+
   @Test
   void shouldReadBothEndsOfTheIndexWhenTheBlockIsABatch() {
     byte[] data = output(10, 1 << 20, 5, 7, 0, 9);
@@ -383,6 +413,19 @@ class RdmaBlockStoreClientTest {
     assertEquals(large, counters.snapshot().bytesByRdma());
     verify(files).registerTempFileToClean(any());
     assertEquals(1, folder.toFile().list().length);
+  }
+
+  @Test
+  void shouldUseTcpWhenSparkAsksAgainForABlockThatCameToDisk(@TempDir Path folder) {
+    output(10, 1 << 30, 33);
+    DownloadFileManager files = files(folder, true);
+    String[] ids = {"shuffle_3_10_0"};
+    client.fetchBlocks("host", 1, "1", ids, listener, files);
+    delivered.clear();
+
+    client.fetchBlocks("host", 1, "1", ids, listener, files);
+
+    assertOnlyFallback(FallbackReason.BLOCK_CORRUPT, ids);
   }
 
   @Test
