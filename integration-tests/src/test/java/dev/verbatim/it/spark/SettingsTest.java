@@ -11,10 +11,15 @@ import dev.verbatim.it.spark.fixture.StockSpark;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
 import dev.verbatim.it.spark.fixture.Traffic;
+import dev.verbatim.shuffle.conf.ConfigEntry;
+import dev.verbatim.shuffle.conf.RdmaConf;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Settings that are wrong, small or leave nothing to RDMA; the device itself works. */
 @Tag("standin")
@@ -88,6 +93,34 @@ class SettingsTest {
       assertTrue(
           log.lines().stream().anyMatch(line -> line.contains("LOCAL_MODE")),
           () -> String.join("\n", log.lines()));
+    }
+  }
+
+  /** Some of them leave hardly anything to RDMA; the result is right all the same. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldReturnTheRightResultWhenEveryNumberIsAtTheEndOfItsRange(boolean most) {
+    // One of these alone turns RDMA off, for the second executor of a host or on a slow machine.
+    Set<String> kept =
+        Set.of(
+            PREFIX + "port",
+            PREFIX + "listenPort",
+            PREFIX + "maxRegisteredBytes",
+            PREFIX + "registry.timeout");
+    TestCluster.Builder application = application(most ? "most" : "least");
+    int set = 0;
+    for (ConfigEntry<?> entry : RdmaConf.entries()) {
+      String[] ends = entry.range().split(" to ");
+      if (ends.length == 2 && !kept.contains(entry.sparkKey())) {
+        application.set(entry.sparkKey(), ends[most ? 1 : 0]);
+        set++;
+      }
+    }
+    assertTrue(set >= 17, "settings: " + set);
+    try (TestCluster cluster = application.start()) {
+      Traffic traffic = run(cluster);
+      assertEquals(traffic.remoteBytes(), traffic.bytesByRdma() + traffic.bytesByTcp());
+      assertTrue(cluster.executorLogs().contains("RDMA on"), "RDMA is on");
     }
   }
 

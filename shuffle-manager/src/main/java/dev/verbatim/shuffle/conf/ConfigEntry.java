@@ -111,11 +111,15 @@ public final class ConfigEntry<T> {
         name,
         "address",
         "",
-        "an IPv4 or IPv6 literal, or empty",
+        "an IPv4 or IPv6 literal, no wildcard, or empty",
         doc,
         text -> {
-          if (!text.isEmpty() && parseAddress(text) == null) {
+          InetAddress address = text.isEmpty() ? null : parseAddress(text);
+          if (!text.isEmpty() && address == null) {
             throw new IllegalArgumentException("not an IP literal");
+          }
+          if (address != null && address.isAnyLocalAddress()) {
+            throw new IllegalArgumentException("a wildcard");
           }
           return text;
         });

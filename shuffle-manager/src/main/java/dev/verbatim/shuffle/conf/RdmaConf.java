@@ -7,7 +7,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
 import org.apache.spark.SparkConf;
 
 /**
@@ -17,6 +16,8 @@ import org.apache.spark.SparkConf;
 public final class RdmaConf {
   public static final String SPARK_PREFIX = "spark.shuffle.rdma.";
   public static final String SITE_PREFIX = "rdma.";
+
+  private static final long LARGEST_PAGE = 64 << 10;
 
   private static final List<ConfigEntry<?>> ENTRIES = new ArrayList<>();
 
@@ -63,7 +64,8 @@ public final class RdmaConf {
               1024,
               1,
               65536,
-              "Queue pairs that an executor keeps at most, initiated and accepted. When all are in"
+              "Queue pairs that an executor keeps at most, initiated and accepted, no fewer than"
+                  + " `qpsPerPeer`. When all are in"
                   + " use, one that was accepted longer ago than `idleTimeout` makes room."));
   public static final ConfigEntry<Integer> TRAFFIC_CLASS =
       add(
@@ -111,7 +113,13 @@ public final class RdmaConf {
               "Registered memory that READs land in, per executor, at most. Blocks that find it"
                   + " used up go over TCP."));
   public static final ConfigEntry<Long> SLAB_BYTES =
-      add(ConfigEntry.bytes("slabBytes", "16m", "64k", "1g", "Bytes that the pool grows by."));
+      add(
+          ConfigEntry.bytes(
+              "slabBytes",
+              "16m",
+              "64k",
+              "1g",
+              "Bytes that the pool grows by, rounded up to a multiple of 64k; `poolBytes` at most."));
   public static final ConfigEntry<Boolean> HUGE_PAGES =
       add(ConfigEntry.flag("hugePages", true, "Ask for huge pages for the pool first."));
   public static final ConfigEntry<Duration> SPIN =
@@ -226,23 +234,48 @@ public final class RdmaConf {
     return load(conf, SiteFile.read());
   }
 
-  static RdmaConf load(SparkConf conf, Function<String, Optional<String>> site) {
+  static RdmaConf load(SparkConf conf, Map<String, String> site) {
     Map<ConfigEntry<?>, Object> values = new HashMap<>();
     for (ConfigEntry<?> entry : ENTRIES) {
       String key = entry.sparkKey();
       Optional<String> text = Optional.ofNullable(conf.get(key, null));
       if (text.isEmpty()) {
-        text = site.apply(entry.siteKey());
+        text = Optional.ofNullable(site.get(entry.siteKey()));
         key = text.isPresent() ? entry.siteKey() + " (" + SiteFile.NAME + ")" : key;
       }
       values.put(entry, entry.parse(key, text.orElse(entry.defaultText())));
     }
-    return new RdmaConf(values, UnknownKeys.warnings(conf));
+    RdmaConf rdma = new RdmaConf(values, UnknownKeys.warnings(conf, site.keySet()));
+    rdma.checkTogether();
+    return rdma;
+  }
+
+  /**
+   * Here and not by the transport: the driver has none, and is to refuse what no executor takes.
+   */
+  private void checkTogether() {
+    if (get(POOL_BYTES) < slabBytes()) {
+      throw lessThan(POOL_BYTES, SLAB_BYTES);
+    }
+    if (get(MAX_CONNECTIONS) < get(QPS_PER_PEER)) {
+      throw lessThan(MAX_CONNECTIONS, QPS_PER_PEER);
+    }
+  }
+
+  private IllegalArgumentException lessThan(ConfigEntry<?> one, ConfigEntry<?> other) {
+    return new IllegalArgumentException(
+        "%s = %s is not valid: less than %s = %s; raise the one or lower the other"
+            .formatted(one.sparkKey(), get(one), other.sparkKey(), get(other)));
+  }
+
+  /** Whole pages on every host: none has larger ones than 64 KiB. */
+  private int slabBytes() {
+    return Math.toIntExact(Math.ceilDiv(get(SLAB_BYTES), LARGEST_PAGE) * LARGEST_PAGE);
   }
 
   /** The defaults, for a process whose settings are not valid. */
   public static RdmaConf defaults() {
-    return load(new SparkConf(false), key -> Optional.empty());
+    return load(new SparkConf(false), Map.of());
   }
 
   /** Warnings about keys that are not known. */
@@ -273,7 +306,7 @@ public final class RdmaConf {
         .idleTimeout(get(IDLE_TIMEOUT))
         .retryBackoff(get(RETRY_BACKOFF))
         .poolBytes(get(POOL_BYTES))
-        .slabBytes(Math.toIntExact(get(SLAB_BYTES)))
+        .slabBytes(slabBytes())
         .hugePages(get(HUGE_PAGES))
         .spin(get(SPIN));
   }

@@ -2,8 +2,8 @@ package dev.verbatim.shuffle.conf;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
-import java.util.function.Function;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 
 /** Cluster-wide defaults: {@code rdma-site.xml} of the class path or of {@code HADOOP_CONF_DIR}. */
@@ -12,7 +12,8 @@ final class SiteFile {
 
   private SiteFile() {}
 
-  static Function<String, Optional<String>> read() {
+  /** Its keys that begin as ours do, with their values. */
+  static Map<String, String> read() {
     Configuration site = new Configuration(false);
     String folder = System.getenv("HADOOP_CONF_DIR");
     if (site.getResource(NAME) != null) {
@@ -21,6 +22,12 @@ final class SiteFile {
       // A JVM that was not started by Spark's scripts does not have the folder on its class path.
       site.addResource(new org.apache.hadoop.fs.Path(Path.of(folder, NAME).toUri()));
     }
-    return key -> Optional.ofNullable(site.get(key));
+    Map<String, String> settings = new HashMap<>();
+    for (Map.Entry<String, String> setting : site) {
+      if (setting.getKey().startsWith(RdmaConf.SITE_PREFIX)) {
+        settings.put(setting.getKey(), site.get(setting.getKey()));
+      }
+    }
+    return settings;
   }
 }

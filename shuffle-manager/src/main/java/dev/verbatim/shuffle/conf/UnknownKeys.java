@@ -1,34 +1,49 @@
 package dev.verbatim.shuffle.conf;
 
+import static java.util.Locale.ROOT;
+
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Function;
 import org.apache.spark.SparkConf;
-import scala.Tuple2;
 
 /** Finds keys under our prefix that no entry declares, and what was probably meant. */
 final class UnknownKeys {
   private UnknownKeys() {}
 
-  static List<String> warnings(SparkConf conf) {
-    List<String> known = RdmaConf.entries().stream().map(ConfigEntry::sparkKey).toList();
+  static List<String> warnings(SparkConf conf, Collection<String> site) {
+    List<String> spark =
+        Arrays.stream(conf.getAllWithPrefix(RdmaConf.SPARK_PREFIX))
+            .map(setting -> RdmaConf.SPARK_PREFIX + setting._1())
+            .toList();
     List<String> warnings = new ArrayList<>();
-    for (Tuple2<String, String> setting : conf.getAllWithPrefix(RdmaConf.SPARK_PREFIX)) {
-      String key = RdmaConf.SPARK_PREFIX + setting._1();
-      if (!known.contains(key)) {
-        warnings.add(key + " is not a known key and has no effect; nearest: " + nearest(key));
-      }
-    }
+    warn(spark, ConfigEntry::sparkKey, "", warnings);
+    warn(site, ConfigEntry::siteKey, " of " + SiteFile.NAME, warnings);
     warnings.sort(Comparator.naturalOrder());
     return warnings;
   }
 
+  private static void warn(
+      Collection<String> keys,
+      Function<ConfigEntry<?>, String> name,
+      String where,
+      List<String> warnings) {
+    List<String> known = RdmaConf.entries().stream().map(name).toList();
+    for (String key : keys) {
+      if (!known.contains(key)) {
+        warnings.add(
+            key + where + " is not a known key and has no effect; nearest: " + nearest(key, known));
+      }
+    }
+  }
+
   /** The known key with the least edit distance. */
-  static String nearest(String key) {
-    return RdmaConf.entries().stream()
-        .map(ConfigEntry::sparkKey)
-        .min(Comparator.comparingInt(known -> distance(key.toLowerCase(), known.toLowerCase())))
+  private static String nearest(String key, List<String> known) {
+    return known.stream()
+        .min(Comparator.comparingInt(k -> distance(key.toLowerCase(ROOT), k.toLowerCase(ROOT))))
         .orElseThrow();
   }
 

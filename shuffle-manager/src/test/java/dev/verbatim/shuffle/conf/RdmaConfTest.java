@@ -7,16 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.transport.TransportConfig;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.function.Function;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class RdmaConfTest {
-  private static final Function<String, Optional<String>> NO_SITE = key -> Optional.empty();
+  private static final Map<String, String> NO_SITE = Map.of();
 
   private static RdmaConf load(String key, String value) {
     return RdmaConf.load(new SparkConf(false).set("spark.shuffle.rdma." + key, value), NO_SITE);
@@ -37,7 +36,7 @@ class RdmaConfTest {
     Map<String, String> site = Map.of("rdma.readDepth", "8", "rdma.trafficClass", "106");
     SparkConf spark = new SparkConf(false).set("spark.shuffle.rdma.readDepth", "4");
 
-    RdmaConf conf = RdmaConf.load(spark, key -> Optional.ofNullable(site.get(key)));
+    RdmaConf conf = RdmaConf.load(spark, site);
 
     assertEquals(4, conf.get(RdmaConf.READ_DEPTH));
     assertEquals(106, conf.get(RdmaConf.TRAFFIC_CLASS));
@@ -58,6 +57,8 @@ class RdmaConfTest {
     "connectTimeout,1us,100ms to 5m",
     "connectTimeout,soon,100ms to 5m",
     "address,host.example,IPv4 or IPv6 literal",
+    "address,0.0.0.0,IPv4 or IPv6 literal",
+    "address,::,IPv4 or IPv6 literal",
   })
   void shouldNameKeyValueAndRangeWhenAValueIsNotValid(String key, String value, String range) {
     String message =
@@ -69,15 +70,45 @@ class RdmaConfTest {
         () -> assertTrue(message.contains(range), message));
   }
 
+  /** Each value is in its range, but not beside the others. */
+  @ParameterizedTest
+  @CsvSource({"poolBytes,16777216,slabBytes,16777217", "maxConnections,7,qpsPerPeer,8"})
+  void shouldNameTheKeysWhenValuesDoNotFitTogether(
+      String key, String value, String other, String otherValue) {
+    SparkConf spark =
+        new SparkConf(false)
+            .set("spark.shuffle.rdma." + key, value)
+            .set("spark.shuffle.rdma." + other, otherValue);
+
+    String message =
+        assertThrows(IllegalArgumentException.class, () -> RdmaConf.load(spark, NO_SITE))
+            .getMessage();
+
+    assertTrue(message.contains("spark.shuffle.rdma." + key + " = " + value), message);
+    assertTrue(message.contains("spark.shuffle.rdma." + other + " = "), message);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"64k", "65537", "100000", "16m", "1073741823", "1g"})
+  void shouldMakeSlabsOfWholePagesWhateverTheirSize(String slabBytes) {
+    RdmaConf conf =
+        RdmaConf.load(
+            new SparkConf(false)
+                .set("spark.shuffle.rdma.slabBytes", slabBytes)
+                .set("spark.shuffle.rdma.poolBytes", "1g"),
+            NO_SITE);
+
+    TransportConfig transport = conf.transportConfig().conclude();
+
+    assertTrue(transport.slabBytes() >= conf.get(RdmaConf.SLAB_BYTES));
+  }
+
   @Test
   void shouldNameTheSiteFileWhenItsValueIsNotValid() {
     String message =
         assertThrows(
                 IllegalArgumentException.class,
-                () ->
-                    RdmaConf.load(
-                        new SparkConf(false),
-                        key -> key.equals("rdma.port") ? Optional.of("-3") : Optional.empty()))
+                () -> RdmaConf.load(new SparkConf(false), Map.of("rdma.port", "-3")))
             .getMessage();
 
     assertTrue(message.contains("rdma.port (rdma-site.xml)"), message);
@@ -113,6 +144,17 @@ class RdmaConfTest {
 
     assertTrue(warning.startsWith("spark.shuffle.rdma." + wrong + " is not a known"), warning);
     assertTrue(warning.endsWith("nearest: spark.shuffle.rdma." + meant), warning);
+  }
+
+  @Test
+  void shouldWarnOfUnknownKeysOfTheSiteFileToo() {
+    List<String> warnings =
+        RdmaConf.load(new SparkConf(false), Map.of("rdma.readDeph", "8", "rdma.port", "1"))
+            .warnings();
+
+    assertEquals(1, warnings.size(), warnings::toString);
+    assertTrue(warnings.getFirst().startsWith("rdma.readDeph of rdma-site.xml is not a known"));
+    assertTrue(warnings.getFirst().endsWith("nearest: rdma.readDepth"), warnings::toString);
   }
 
   @ParameterizedTest
