@@ -35,8 +35,9 @@ final class WakeUp {
     }
     try {
       posix.signal(fd);
-    } catch (VerbsException e) {
-      LOG.warn("A thread cannot be woken up and goes on when its wait is over: {}", e.getMessage());
+    } catch (VerbsException | RuntimeException | Error e) {
+      // Not the caller's matter: what the thread is to do it finds then.
+      LOG.warn("A thread cannot be woken up and goes on when its wait is over: {}", e.toString());
     }
   }
 
@@ -53,7 +54,7 @@ final class WakeUp {
     try {
       log.error(what, thrown);
     } catch (RuntimeException | Error again) {
-      thrown.addSuppressed(again); // there may be no memory to say so
+      // There may be no memory to say so.
     }
     pauseAfterError();
   }

@@ -37,8 +37,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ConnectorTest {
   private static final byte[] NONE = {};
 
-  private final TransportConfig config =
-      new TransportConfig().connectTimeout(Duration.ofMillis(200)).trafficClass(104);
+  private final TransportConfig config = new TransportConfig().trafficClass(104);
   private Fabric fabric;
 
   @BeforeEach
@@ -134,6 +133,8 @@ class ConnectorTest {
 
   @Test
   void shouldGiveUpAtTheDeadlineAndIgnoreLateEvents() throws Exception {
+    config.connectTimeout(Duration.ofMillis(200));
+    make();
     CompletableFuture<PeerConnection> future = fabric.connector.connect(Fabric.PEER);
     fabric.step();
     assertFalse(future.isDone());

@@ -17,7 +17,10 @@ import dev.verbatim.verbs.PosixConstants;
 import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class WakeUpTest {
 
@@ -52,10 +55,15 @@ class WakeUpTest {
     verify(posix, times(1)).close(42);
   }
 
-  @Test
-  void shouldLetTheSignallerGoOnWhenItCannotSignal() throws Exception {
+  static Stream<Throwable> failures() {
+    return Stream.of(new VerbsException("write", Errno.EBADF, ""), new InternalError("test"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("failures")
+  void shouldLetTheSignallerGoOnWhenItCannotSignal(Throwable failure) throws Exception {
     Posix posix = mock(Posix.class);
-    doThrow(new VerbsException("write", Errno.EBADF, "")).when(posix).signal(anyInt());
+    doThrow(failure).when(posix).signal(anyInt());
     new WakeUp(posix).signal();
     verify(posix).signal(anyInt());
   }
