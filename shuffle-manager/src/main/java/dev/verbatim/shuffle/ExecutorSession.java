@@ -76,7 +76,7 @@ final class ExecutorSession implements AutoCloseable {
     return session;
   }
 
-  private void connect(RdmaConf conf, SparkEnv env, DriverLink driver) throws IOException {
+  private void connect(RdmaConf conf, SparkEnv env, DriverLink driver) {
     publisher =
         new OutputPublisher(
             driver,
@@ -85,9 +85,14 @@ final class ExecutorSession implements AutoCloseable {
             conf.get(RdmaConf.PUBLISH_DELAY),
             conf.get(RdmaConf.REPORT_INTERVAL));
     if (obstacle == null) {
-      openTransport(conf, env, driver);
+      try {
+        openTransport(conf, env, driver);
+      } catch (IOException e) {
+        refuse(FallbackReason.REGISTRY_UNREACHABLE, e.toString());
+      }
     }
-    driver.announce(active == null ? null : active.self(), describe());
+    // Also when the driver does not answer now: later it must know why, and take the counters.
+    publisher.announce(active == null ? null : active.self(), describe());
   }
 
   private void openTransport(RdmaConf conf, SparkEnv env, DriverLink driver) throws IOException {

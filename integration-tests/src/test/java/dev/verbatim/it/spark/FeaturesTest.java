@@ -134,15 +134,27 @@ class FeaturesTest extends ApplicationTests {
   @Test
   @Order(4)
   void shouldRunAllOfAnIndeterminateStageAgainWhenOneOfItsOutputsIsLost() {
+    assertAllRunAgain(
+        GatedShuffle.indeterminate(), Feature.INDETERMINATE_STAGE, GatedShuffle.maps());
+  }
+
+  /** Spark finds by its checksums of rows that map tasks which ran again have written others. */
+  @Test
+  @Order(5)
+  void shouldRunAllReducersAgainWhenMapOutputsHaveChangedInARetry() {
+    assertAllRunAgain(
+        GatedShuffle.changing(), Feature.CHANGING_OUTPUTS, GatedShuffle.CHANGING_REDUCERS);
+  }
+
+  private void assertAllRunAgain(GatedShuffle shuffle, Feature feature, int tasks) {
     Traffic before = cluster().traffic();
-    GatedShuffle shuffle = GatedShuffle.indeterminate();
     try (Stages stages = new Stages(cluster())) {
       shuffle.start(cluster());
       Executors.kill(Executors.running().keySet().iterator().next());
 
-      assertResult(Feature.INDETERMINATE_STAGE, shuffle.finish());
+      assertResult(feature, shuffle.finish());
       assertTrue(
-          stages.retries().stream().anyMatch(attempt -> attempt.tasks() == GatedShuffle.maps()),
+          stages.retries().stream().anyMatch(attempt -> attempt.tasks() == tasks),
           () -> "all tasks of the stage must run again: " + stages.retries());
     }
     Traffic added = cluster().traffic().since(before);

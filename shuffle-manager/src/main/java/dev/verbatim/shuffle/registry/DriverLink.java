@@ -2,11 +2,11 @@ package dev.verbatim.shuffle.registry;
 
 import dev.verbatim.shuffle.metrics.CounterSnapshot;
 import dev.verbatim.shuffle.registry.Message.Announce;
-import dev.verbatim.shuffle.registry.Message.Gone;
 import dev.verbatim.shuffle.registry.Message.Hello;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
 import dev.verbatim.shuffle.registry.Message.Table;
+import dev.verbatim.shuffle.registry.Message.Taken;
 import dev.verbatim.shuffle.registry.Message.Welcome;
 import dev.verbatim.transport.PeerAddress;
 import java.io.IOException;
@@ -73,30 +73,26 @@ public final class DriverLink {
   }
 
   /**
-   * Says how this executor is equipped.
+   * Says how this executor is equipped; fails when no valid answer came in time.
    *
    * @param listener null when RDMA is off
    */
-  public void announce(PeerAddress listener, String mode) {
-    send(new Announce(executorId, listener, mode));
+  CompletableFuture<Void> announce(PeerAddress listener, String mode) {
+    return ask(new Announce(executorId, listener, mode), Taken.class).thenApply(taken -> null);
   }
 
+  /** A lost report costs an old counter, until the next one. */
   public void report(CounterSnapshot counters) {
-    send(new Report(executorId, counters));
+    try {
+      driver.send(codec.encode(new Report(executorId, counters)));
+    } catch (Exception e) {
+      LOG.debug("Could not send to the registry", e);
+    }
   }
 
   /** Shuffles that are no more; fails when no valid answer came in time. */
   CompletableFuture<List<Integer>> publish(Publish records) {
-    return ask(records, Gone.class).thenApply(Gone::shuffleIds);
-  }
-
-  private void send(Message message) {
-    try {
-      driver.send(codec.encode(message));
-    } catch (Exception e) {
-      // A lost message costs a fallback to TCP or an old counter, never the job.
-      LOG.debug("Could not send to the registry", e);
-    }
+    return ask(records, Taken.class).thenApply(Taken::gone);
   }
 
   CompletableFuture<Table> askTable(Message question) {

@@ -6,11 +6,11 @@ import dev.verbatim.shuffle.reader.MapOutputLocation;
 import dev.verbatim.shuffle.reader.PeerState;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
-import dev.verbatim.shuffle.registry.Message.Gone;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
 import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
+import dev.verbatim.shuffle.registry.Message.Taken;
 import dev.verbatim.shuffle.registry.Message.Welcome;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -64,18 +64,27 @@ public final class DriverRegistry {
     return new Welcome(token);
   }
 
-  synchronized void announce(Announce message) {
+  /** A lost executor does not come back: what it has said last comes late. */
+  Taken announce(Announce message) {
     String executorId = message.executorId();
-    ledger.announce(executorId, message.mode());
-    peers.put(
-        executorId,
-        message.listener() == null
-            ? new PeerState.Off(executorId, message.mode())
-            : new PeerState.On(message.listener()));
+    List<Runnable> answers = new ArrayList<>();
+    synchronized (this) {
+      if (!ledger.isLost(executorId)) {
+        ledger.announce(executorId, message.mode());
+        peers.put(
+            executorId,
+            message.listener() == null
+                ? new PeerState.Off(executorId, message.mode())
+                : new PeerState.On(message.listener()));
+        List.copyOf(waiters.keySet()).forEach(shuffleId -> collectReady(shuffleId, answers));
+      }
+    }
+    answers.forEach(Runnable::run);
+    return new Taken(List.of());
   }
 
   /** Keeps records of live shuffles only: nobody would remove the others. */
-  Gone publish(Publish message) {
+  Taken publish(Publish message) {
     List<Runnable> answers = new ArrayList<>();
     Set<Integer> gone = new HashSet<>();
     synchronized (this) {
@@ -92,7 +101,7 @@ public final class DriverRegistry {
       touched.forEach(shuffleId -> collectReady(shuffleId, answers));
     }
     answers.forEach(Runnable::run);
-    return new Gone(List.copyOf(gone));
+    return new Taken(List.copyOf(gone));
   }
 
   private ShuffleTable table(int shuffleId) {
@@ -128,11 +137,8 @@ public final class DriverRegistry {
     Table answer;
     synchronized (this) {
       Waiter waiter = new Waiter(message, reply);
-      boolean worthWaiting =
-          live.test(message.shuffleId())
-              && peers.get(message.executorId()) instanceof PeerState.On
-              && !hold.isZero();
-      if (worthWaiting && !complete(message) && schedule(waiter)) {
+      boolean worthWaiting = live.test(message.shuffleId()) && !hold.isZero();
+      if (worthWaiting && !ready(message) && schedule(waiter)) {
         waiters.computeIfAbsent(message.shuffleId(), key -> new ArrayList<>()).add(waiter);
         return;
       }
@@ -184,6 +190,17 @@ public final class DriverRegistry {
     return tables.values().stream().mapToInt(ShuffleTable::size).sum();
   }
 
+  /**
+   * Whether nothing more will come. Who is not known yet has map outputs, so its announcement is
+   * under way.
+   */
+  private boolean ready(Await question) {
+    String executorId = question.executorId();
+    return peers.get(executorId) instanceof PeerState.Off
+        || ledger.isLost(executorId)
+        || complete(question);
+  }
+
   private boolean complete(Await question) {
     ShuffleTable table = tables.get(question.shuffleId());
     if (table == null) {
@@ -228,8 +245,7 @@ public final class DriverRegistry {
     List<Waiter> waiting = waiters.getOrDefault(shuffleId, List.of());
     for (Iterator<Waiter> it = waiting.iterator(); it.hasNext(); ) {
       Waiter waiter = it.next();
-      boolean lost = !peers.containsKey(waiter.question.executorId());
-      if (lost || complete(waiter.question)) {
+      if (ready(waiter.question)) {
         it.remove();
         answers.add(waiter.answered(answer(waiter.question)));
       }

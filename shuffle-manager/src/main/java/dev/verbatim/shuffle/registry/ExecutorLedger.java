@@ -20,8 +20,17 @@ final class ExecutorLedger {
   private CounterSnapshot earlier = CounterSnapshot.ZERO;
   private long earlierCount;
 
+  /** May come more than once: what was reported meanwhile stays. */
   void announce(String executorId, String mode) {
-    reports.put(executorId, new ExecutorReport(mode, CounterSnapshot.ZERO));
+    ExecutorReport before = reports.get(executorId);
+    reports.put(
+        executorId,
+        new ExecutorReport(mode, before == null ? CounterSnapshot.ZERO : before.counters()));
+  }
+
+  /** Whether it is among those lost last. */
+  boolean isLost(String executorId) {
+    return lost.contains(executorId);
   }
 
   /** Counters of an executor that is not here are ignored: they may be in the sum already. */
@@ -31,9 +40,12 @@ final class ExecutorLedger {
   }
 
   void lose(String executorId) {
-    if (reports.containsKey(executorId) && lost.add(executorId) && lost.size() > MOST_LOST) {
-      earlier = earlier.plus(reports.remove(lost.removeFirst()).counters());
-      earlierCount++;
+    if (lost.add(executorId) && lost.size() > MOST_LOST) {
+      ExecutorReport eldest = reports.remove(lost.removeFirst());
+      if (eldest != null) {
+        earlier = earlier.plus(eldest.counters());
+        earlierCount++;
+      }
     }
   }
 

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -22,20 +23,39 @@ import org.slf4j.LoggerFactory;
 public final class MapOutputTables implements MapOutputLocator {
   private static final ThrottledLog LOG =
       new ThrottledLog(LoggerFactory.getLogger(MapOutputTables.class));
-  private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /** After this time what was not there is asked for again, if somebody still wants it. */
+  static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final DriverLink driver;
+  private final LongSupplier nanoTime;
   private final Map<Integer, Copy> copies = new ConcurrentHashMap<>();
-  private final Map<String, PeerState> peers = new ConcurrentHashMap<>();
+  private final Map<String, Seen> peers = new ConcurrentHashMap<>();
+
+  /** What the driver has told about an executor, and when it was asked last. */
+  private record Seen(PeerState state, long askedAt) {
+    boolean off() {
+      return state instanceof PeerState.Off;
+    }
+  }
 
   public MapOutputTables(DriverLink driver) {
+    this(driver, System::nanoTime);
+  }
+
+  MapOutputTables(DriverLink driver, LongSupplier nanoTime) {
     this.driver = driver;
+    this.nanoTime = nanoTime;
   }
 
   @Override
   public CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds) {
     Copy copy = copies.computeIfAbsent(shuffleId, Copy::new);
-    if (copy.failedLately() || copy.lacking(executorId, mapIds).length == 0) {
+    boolean nothingToAsk =
+        copy.failedLately()
+            || copy.isOff(executorId, mapIds)
+            || copy.lacking(executorId, mapIds).length == 0;
+    if (nothingToAsk) {
       return CompletableFuture.completedFuture(copy.answer(executorId, mapIds));
     }
     return copy.synced()
@@ -77,26 +97,43 @@ public final class MapOutputTables implements MapOutputLocator {
           found.put(mapId, output);
         }
       }
-      PeerState peer = peers.get(executorId);
-      if (peer == null) {
-        peer = new PeerState.Off(executorId, "the driver's registry has not told about it");
-      }
+      Seen peer = peers.get(executorId);
       return new Located(
-          peer,
+          peer == null
+              ? new PeerState.Off(executorId, "the driver's registry has not told about it")
+              : peer.state(),
           found,
           failedAt == 0 ? FallbackReason.RECORD_MISSING : FallbackReason.REGISTRY_FAILED);
     }
 
     boolean failedLately() {
-      return failedAt != 0 && System.nanoTime() - failedAt < RETRY_NANOS;
+      return failedAt != 0 && nanoTime.getAsLong() - failedAt < RETRY_NANOS;
+    }
+
+    /**
+     * Whether the executor is known to have RDMA off, or not to be known. That may have changed:
+     * one reader asks again now and then, for all of them, and nobody waits for it.
+     */
+    boolean isOff(String executorId, long[] mapIds) {
+      Seen peer = peers.get(executorId);
+      if (peer == null || !peer.off()) {
+        return false;
+      }
+      long now = nanoTime.getAsLong();
+      if (now - peer.askedAt() > RETRY_NANOS
+          && peers.replace(executorId, peer, new Seen(peer.state(), now))) {
+        await(executorId, mapIds);
+      }
+      return true;
     }
 
     /** What to ask for; nothing when the executor is known to have RDMA off. */
     long[] lacking(String executorId, long[] mapIds) {
-      if (peers.get(executorId) instanceof PeerState.Off) {
+      Seen peer = peers.get(executorId);
+      if (peer != null && peer.off()) {
         return new long[0];
       }
-      long now = System.nanoTime();
+      long now = nanoTime.getAsLong();
       return java.util.Arrays.stream(mapIds)
           .filter(mapId -> !outputs.containsKey(mapId))
           .filter(
@@ -120,9 +157,13 @@ public final class MapOutputTables implements MapOutputLocator {
           .thenCompose(
               table -> {
                 add(table);
-                return table.more()
-                    ? syncFrom(table.position())
-                    : CompletableFuture.completedFuture(null);
+                if (!table.more()) {
+                  return CompletableFuture.completedFuture(null);
+                }
+                if (table.position() <= position) {
+                  throw new IllegalStateException("no progress from position " + position);
+                }
+                return syncFrom(table.position());
               });
     }
 
@@ -135,7 +176,7 @@ public final class MapOutputTables implements MapOutputLocator {
           .<Void>thenApply(
               table -> {
                 add(table);
-                long now = System.nanoTime();
+                long now = nanoTime.getAsLong();
                 for (long mapId : mapIds) {
                   if (!outputs.containsKey(mapId)) {
                     missing.put(mapId, now);
@@ -151,7 +192,8 @@ public final class MapOutputTables implements MapOutputLocator {
         // A task of a removed shuffle asked: nobody would remove this copy.
         copies.remove(shuffleId, this);
       }
-      table.peers().forEach(peer -> peers.put(peer.executorId(), peer));
+      long now = nanoTime.getAsLong();
+      table.peers().forEach(peer -> peers.put(peer.executorId(), new Seen(peer, now)));
       for (MapOutputLocation output : table.outputs()) {
         outputs.put(output.mapId(), output);
         missing.remove(output.mapId());
@@ -163,7 +205,7 @@ public final class MapOutputTables implements MapOutputLocator {
         failedAt = 0;
         return;
       }
-      failedAt = Math.max(1, System.nanoTime());
+      failedAt = nanoTime.getAsLong() | 1;
       LOG.warn("registry", "The registry did not answer about shuffle " + shuffleId, error);
     }
   }

@@ -20,20 +20,27 @@ sealed interface Message {
   record Welcome(byte[] token) implements Message {}
 
   /**
-   * Executor to driver, no answer: how it is equipped.
+   * Executor to driver, answered by {@link Taken}: how it is equipped. May come more than once.
    *
    * @param listener how peers connect to it, under its own name; null when RDMA is off
    * @param mode device and port, or why RDMA is off
    */
   record Announce(String executorId, PeerAddress listener, String mode) implements Message {}
 
-  /** Executor to driver, answered by {@link Gone}: map outputs, registered or declined. */
+  /**
+   * Executor to driver, answered by {@link Taken}: map outputs, registered or declined. May come
+   * more than once.
+   */
   record Publish(List<Entry> entries) implements Message {
     record Entry(int shuffleId, MapOutputLocation output) {}
   }
 
-  /** Shuffles of a {@link Publish} that are no more: their records were not kept. */
-  record Gone(List<Integer> shuffleIds) implements Message {}
+  /**
+   * An {@link Announce} or {@link Publish} has arrived.
+   *
+   * @param gone shuffles that are no more: their records were not kept
+   */
+  record Taken(List<Integer> gone) implements Message {}
 
   /** Executor to driver, no answer: its cumulative counters. */
   record Report(String executorId, CounterSnapshot counters) implements Message {}

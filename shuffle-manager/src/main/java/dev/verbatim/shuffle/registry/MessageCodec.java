@@ -8,12 +8,12 @@ import com.esotericsoftware.kryo.io.Output;
 import com.esotericsoftware.kryo.util.DefaultClassResolver;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
-import dev.verbatim.shuffle.registry.Message.Gone;
 import dev.verbatim.shuffle.registry.Message.Hello;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
 import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
+import dev.verbatim.shuffle.registry.Message.Taken;
 import dev.verbatim.shuffle.registry.Message.Welcome;
 
 /**
@@ -38,7 +38,7 @@ final class MessageCodec {
     kryo.register(Sync.class, new MessageSerializers.ForSync(), 15);
     kryo.register(Await.class, new MessageSerializers.ForAwait(), 16);
     kryo.register(Table.class, new MessageSerializers.ForTable(), 17);
-    kryo.register(Gone.class, new MessageSerializers.ForGone(), 18);
+    kryo.register(Taken.class, new MessageSerializers.ForTaken(), 18);
   }
 
   byte[] encode(Message message) {

@@ -10,12 +10,12 @@ import dev.verbatim.shuffle.reader.MapOutputLocation;
 import dev.verbatim.shuffle.reader.PeerState;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
-import dev.verbatim.shuffle.registry.Message.Gone;
 import dev.verbatim.shuffle.registry.Message.Hello;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
 import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
+import dev.verbatim.shuffle.registry.Message.Taken;
 import dev.verbatim.shuffle.registry.Message.Welcome;
 import dev.verbatim.transport.PeerAddress;
 import java.util.EnumMap;
@@ -168,16 +168,16 @@ final class MessageSerializers {
     }
   }
 
-  static final class ForGone extends Serializer<Gone> {
+  static final class ForTaken extends Serializer<Taken> {
     @Override
-    public void write(Kryo kryo, Output output, Gone message) {
-      output.writeVarInt(message.shuffleIds().size(), true);
-      message.shuffleIds().forEach(shuffleId -> output.writeVarInt(shuffleId, true));
+    public void write(Kryo kryo, Output output, Taken message) {
+      output.writeVarInt(message.gone().size(), true);
+      message.gone().forEach(shuffleId -> output.writeVarInt(shuffleId, true));
     }
 
     @Override
-    public Gone read(Kryo kryo, Input input, Class<Gone> type) {
-      return new Gone(Wire.readList(input, 1, in -> in.readVarInt(true)));
+    public Taken read(Kryo kryo, Input input, Class<Taken> type) {
+      return new Taken(Wire.readList(input, 1, in -> in.readVarInt(true)));
     }
   }
 

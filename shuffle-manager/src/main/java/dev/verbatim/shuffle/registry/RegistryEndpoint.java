@@ -48,12 +48,19 @@ public final class RegistryEndpoint implements ThreadSafeRpcEndpoint {
 
   @Override
   public PartialFunction<Object, BoxedUnit> receiveAndReply(RpcCallContext context) {
-    return onBytes(bytes -> answer(bytes, context));
+    return onBytes(
+        bytes -> {
+          try {
+            answer(bytes, context);
+          } catch (MalformedMessageException e) {
+            context.sendFailure(e);
+            throw e;
+          }
+        });
   }
 
   private void receive(byte[] bytes) throws MalformedMessageException {
     switch (codec.decode(bytes)) {
-      case Announce announce -> registry.announce(announce);
       case Report report -> registry.report(report);
       case Message other -> {
         String type = other.getClass().getName();
@@ -64,6 +71,7 @@ public final class RegistryEndpoint implements ThreadSafeRpcEndpoint {
 
   private void answer(byte[] bytes, RpcCallContext context) throws MalformedMessageException {
     switch (codec.decode(bytes)) {
+      case Announce announce -> context.reply(codec.encode(registry.announce(announce)));
       case Publish publish -> context.reply(codec.encode(registry.publish(publish)));
       case Hello hello -> context.reply(codec.encode(registry.welcome()));
       case Sync sync -> context.reply(codec.encode(registry.sync(sync)));

@@ -25,7 +25,11 @@ final class ShuffleTable {
   /** Map outputs whose executor is lost: no record of them will come any more. */
   private final Set<Long> lost = new HashSet<>();
 
+  /** A record that came already is not added again. */
   void add(MapOutputLocation output) {
+    if (output.equals(get(output.mapId()))) {
+      return;
+    }
     Integer former = positions.put(output.mapId(), log.size());
     if (former != null) {
       log.set(former, null);

@@ -67,7 +67,7 @@ class DriverRegistryTest {
                 LongStream.of(mapIds)
                     .mapToObj(id -> new Publish.Entry(shuffleId, output(executorId, id)))
                     .toList()))
-        .shuffleIds();
+        .gone();
   }
 
   private static MapOutputLocation output(String executorId, long mapId) {
@@ -115,12 +115,57 @@ class DriverRegistryTest {
   }
 
   @Test
-  void shouldNotHoldTheAnswerWhenTheExecutorHasRdmaOffOrIsUnknown() {
+  void shouldNotHoldTheAnswerWhenTheExecutorHasRdmaOffOrIsLost() {
+    registry.removeExecutor("3");
     registry.await(new Await(5, "2", new long[] {10}), answers::add);
     registry.await(new Await(5, "3", new long[] {10}), answers::add);
 
     assertEquals(2, answers.size());
     answers.forEach(answer -> assertInstanceOf(PeerState.Off.class, answer.peers().getFirst()));
+  }
+
+  @Test
+  void shouldHoldTheAnswerWhenTheExecutorHasNotAnnouncedItselfYet() {
+    registry.await(new Await(5, "3", new long[] {10}), answers::add);
+    registry.await(new Await(6, "4", new long[] {10}), answers::add);
+    assertTrue(answers.isEmpty());
+
+    registry.announce(new Announce("3", peer("3"), ""));
+    assertTrue(answers.isEmpty(), "its record is still missing");
+    publish(5, "3", 10);
+    assertInstanceOf(PeerState.On.class, answers.getFirst().peers().getFirst());
+    assertEquals(List.of(10L), ids(answers.getFirst()));
+
+    registry.announce(new Announce("4", null, "RDMA off: NO_DEVICE"));
+    assertEquals(new PeerState.Off("4", "RDMA off: NO_DEVICE"), answers.get(1).peers().getFirst());
+  }
+
+  @Test
+  void shouldTakeTheSameMessageTwiceWithoutADifference() {
+    ShuffleCounters counters = new ShuffleCounters();
+    counters.blockByRdma(42);
+    registry.report(new Report("1", counters.snapshot()));
+    publish(5, "1", 10, 11);
+    Table once = registry.sync(new Sync(5, 0));
+
+    registry.announce(new Announce("1", peer("1"), "RDMA on: rxe0"));
+    publish(5, "1", 10, 11);
+
+    assertEquals(once, registry.sync(new Sync(5, 0)), "nothing is added to the log");
+    assertEquals(42, registry.report().bytesByRdma());
+  }
+
+  @Test
+  void shouldIgnoreALateAnnouncementWhenTheExecutorIsLost() {
+    registry.removeExecutor("1");
+    registry.removeExecutor("3");
+
+    registry.announce(new Announce("1", peer("1"), ""));
+    registry.announce(new Announce("3", peer("3"), ""));
+    publish(5, "1", 10);
+    publish(5, "3", 11);
+
+    assertEquals(0, registry.records());
   }
 
   @Test

@@ -34,7 +34,8 @@ class MapOutputTablesTest {
       new PeerState.On(new PeerAddress("1", new InetSocketAddress("10.0.0.1", 7), 9));
 
   private final DriverLink driver = mock(DriverLink.class);
-  private final MapOutputTables tables = new MapOutputTables(driver);
+  private long now = 1;
+  private final MapOutputTables tables = new MapOutputTables(driver, () -> now);
 
   private static Table table(boolean more, PeerState peer, long... mapIds) {
     List<MapOutputLocation> outputs =
@@ -80,6 +81,15 @@ class MapOutputTablesTest {
   }
 
   @Test
+  void shouldNotAskForeverWhenTheTableDoesNotGrow() {
+    Table stuck = new Table(false, 0, true, List.of(ON), List.of());
+    when(driver.askTable(isA(Sync.class))).thenReturn(CompletableFuture.completedFuture(stuck));
+
+    assertEquals(FallbackReason.REGISTRY_FAILED, locate(1).missing());
+    verify(driver, times(1)).askTable(any());
+  }
+
+  @Test
   void shouldAskOnceMoreByNameWhenTheTableLacksARecord() {
     synced(table(false, ON, 1));
     awaited(table(false, ON, 2));
@@ -109,6 +119,31 @@ class MapOutputTablesTest {
 
     assertEquals("RDMA off: NO_DEVICE", ((PeerState.Off) located.peer()).detail());
     verify(driver, never()).askTable(isA(Await.class));
+  }
+
+  /** Those who ask meanwhile go over TCP at once, and only one of them asks the driver. */
+  @Test
+  void shouldFindAPeerWhoseRdmaComesOnWithinABoundedTimeAndWithoutAStorm() {
+    synced(table(false, new PeerState.Off("1", "it is not known to the driver's registry")));
+    CompletableFuture<Table> held = new CompletableFuture<>();
+    when(driver.askTable(isA(Await.class))).thenReturn(held);
+    locate(2);
+    now += MapOutputTables.RETRY_NANOS;
+    locate(2);
+    verify(driver, never()).askTable(isA(Await.class));
+
+    now++;
+    for (int i = 0; i < 100; i++) {
+      assertInstanceOf(PeerState.Off.class, locate(2).peer());
+    }
+    verify(driver, times(1)).askTable(isA(Await.class));
+    held.complete(table(false, ON, 2));
+
+    Located located = locate(2);
+    assertEquals(ON, located.peer());
+    assertEquals(Set.of(2L), located.outputs().keySet());
+    verify(driver, times(1)).askTable(isA(Sync.class));
+    verify(driver, times(1)).askTable(isA(Await.class));
   }
 
   @Test

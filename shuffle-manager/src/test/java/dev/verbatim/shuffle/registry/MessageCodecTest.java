@@ -16,12 +16,12 @@ import dev.verbatim.shuffle.reader.MapOutputLocation.RemoteAddress;
 import dev.verbatim.shuffle.reader.PeerState;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
-import dev.verbatim.shuffle.registry.Message.Gone;
 import dev.verbatim.shuffle.registry.Message.Hello;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
 import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
+import dev.verbatim.shuffle.registry.Message.Taken;
 import dev.verbatim.shuffle.registry.Message.Welcome;
 import dev.verbatim.transport.PeerAddress;
 import java.lang.management.ManagementFactory;
@@ -70,8 +70,8 @@ class MessageCodecTest {
             new CounterSnapshot(
                 1, 2, 3, 4, 5, 6, Long.MAX_VALUE, 8, 9, 10, Map.of(FallbackReason.MEMLOCK, 10L))),
         new Sync(7, 8192),
-        new Gone(List.of()),
-        new Gone(List.of(0, 7, Integer.MAX_VALUE)),
+        new Taken(List.of()),
+        new Taken(List.of(0, 7, Integer.MAX_VALUE)),
         new Table(
             false,
             4,

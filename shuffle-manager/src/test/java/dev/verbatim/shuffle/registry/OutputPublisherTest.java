@@ -1,8 +1,14 @@
 package dev.verbatim.shuffle.registry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyString;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.timeout;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import dev.verbatim.shuffle.fallback.FallbackReason;
@@ -12,22 +18,52 @@ import dev.verbatim.shuffle.reader.MapOutputLocation.Declined;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(30)
 class OutputPublisherTest {
+  private static final IllegalStateException LOST = new IllegalStateException("no driver");
+
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
   private final DriverLink driver = mock(DriverLink.class);
-  private final CompletableFuture<List<Integer>> answer = new CompletableFuture<>();
-  private final List<Publish> sent = new ArrayList<>();
-  private final List<String> tooLate = new ArrayList<>();
+  private final CompletableFuture<Void> announced = new CompletableFuture<>();
+  private final BlockingQueue<CompletableFuture<List<Integer>>> answers =
+      new LinkedBlockingQueue<>();
+  private final BlockingQueue<Publish> sent = new LinkedBlockingQueue<>();
+  private final List<String> tooLate = Collections.synchronizedList(new ArrayList<>());
   private final OutputPublisher publisher =
       new OutputPublisher(
-          driver, new ShuffleCounters(), timer, Duration.ofHours(1), Duration.ofHours(1));
+          driver,
+          new ShuffleCounters(),
+          timer,
+          Duration.ofHours(1),
+          Duration.ofHours(1),
+          Duration.ofNanos(1));
+
+  @BeforeEach
+  void start() {
+    when(driver.announce(any(), anyString())).thenReturn(announced);
+    when(driver.publish(any()))
+        .thenAnswer(
+            call -> {
+              CompletableFuture<List<Integer>> answer = new CompletableFuture<>();
+              answers.add(answer);
+              sent.add(call.getArgument(0));
+              return answer;
+            });
+    publisher.announce(null, "RDMA off");
+  }
 
   @AfterEach
   void stop() {
@@ -35,12 +71,6 @@ class OutputPublisherTest {
   }
 
   private void publishBatch() {
-    when(driver.publish(any()))
-        .thenAnswer(
-            call -> {
-              sent.add(call.getArgument(0));
-              return answer;
-            });
     for (int i = 0; i < OutputPublisher.MOST_RECORDS; i++) {
       int shuffleId = i < 2 ? 5 : 6;
       MapOutputLocation output = new Declined(i, "1", FallbackReason.MEMLOCK);
@@ -48,22 +78,97 @@ class OutputPublisherTest {
     }
   }
 
-  @Test
-  void shouldTellThePublishersWhenTheirShuffleIsNoMore() {
-    publishBatch();
-    assertEquals(OutputPublisher.MOST_RECORDS, sent.getFirst().entries().size());
+  /** The next message, within some seconds. */
+  private Publish sent() throws InterruptedException {
+    Publish message = sent.poll(10, TimeUnit.SECONDS);
+    assertTrue(message != null, "a batch is sent");
+    return message;
+  }
 
-    answer.complete(List.of(5));
+  @Test
+  void shouldTellThePublishersWhenTheirShuffleIsNoMore() throws Exception {
+    announced.complete(null);
+    publishBatch();
+    assertEquals(OutputPublisher.MOST_RECORDS, sent().entries().size());
+
+    answers.take().complete(List.of(5));
 
     assertEquals(List.of("5/0", "5/1"), tooLate);
   }
 
   @Test
-  void shouldTellNobodyWhenTheDriverDoesNotAnswer() {
+  void shouldSendRecordsAgainUntilTheDriverHasTakenThem() throws Exception {
+    announced.complete(null);
     publishBatch();
+    Publish first = sent();
 
-    answer.completeExceptionally(new IllegalStateException("no driver"));
+    answers.take().completeExceptionally(LOST);
+    assertEquals(first, sent());
+    answers.take().completeExceptionally(LOST);
+    assertEquals(first, sent());
+    answers.take().complete(List.of(5));
+
+    assertEquals(List.of("5/0", "5/1"), tooLate, "told once");
+    assertTrue(sent.isEmpty(), "nothing more is sent");
+  }
+
+  @Test
+  void shouldGiveRecordsUpWhenTheDriverHasNotAnsweredForLong() throws Exception {
+    announced.complete(null);
+    publishBatch();
+    for (int i = 0; i < Persistence.MOST_ATTEMPTS; i++) {
+      sent();
+      answers.take().completeExceptionally(LOST);
+    }
 
     assertEquals(List.of(), tooLate);
+    publishBatch();
+    sent();
+    verify(driver, times(Persistence.MOST_ATTEMPTS + 1)).publish(any());
+  }
+
+  /** The driver would not keep records of an executor that it does not know. */
+  @Test
+  void shouldSendNoRecordsBeforeTheAnnouncementHasArrived() throws Exception {
+    publishBatch();
+    verify(driver, never()).publish(any());
+
+    when(driver.announce(any(), anyString())).thenReturn(CompletableFuture.completedFuture(null));
+    announced.completeExceptionally(LOST);
+
+    assertEquals(OutputPublisher.MOST_RECORDS, sent().entries().size());
+    verify(driver, times(2)).announce(null, "RDMA off");
+  }
+
+  @Test
+  void shouldAnnounceAgainWithTheNextRecordsWhenTheDriverHasNotAnsweredForLong() throws Exception {
+    when(driver.announce(any(), anyString())).thenReturn(CompletableFuture.failedFuture(LOST));
+    announced.completeExceptionally(LOST);
+    verify(driver, timeout(10_000).times(Persistence.MOST_ATTEMPTS)).announce(any(), anyString());
+    publishBatch();
+    verify(driver, timeout(10_000).atLeast(Persistence.MOST_ATTEMPTS + 1))
+        .announce(any(), anyString());
+
+    when(driver.announce(any(), anyString())).thenReturn(CompletableFuture.completedFuture(null));
+    sent.poll(1, TimeUnit.SECONDS); // this batch may still have been given up
+    sent.clear();
+    publishBatch();
+
+    assertEquals(OutputPublisher.MOST_RECORDS, sent().entries().size());
+  }
+
+  @Test
+  void shouldKeepNoMoreThanSoManyRecordsWhenTheDriverDoesNotAnswer() throws Exception {
+    announced.complete(null);
+    int batches = OutputPublisher.MOST_PENDING / OutputPublisher.MOST_RECORDS;
+    for (int i = 0; i < batches + 3; i++) {
+      publishBatch();
+    }
+    verify(driver, times(batches)).publish(any());
+
+    answers.take().complete(List.of());
+    publishBatch();
+
+    verify(driver, times(batches + 1)).publish(any());
   }
 }
