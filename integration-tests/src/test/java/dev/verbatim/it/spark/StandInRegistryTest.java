@@ -44,6 +44,9 @@ class StandInRegistryTest extends ApplicationTests {
   private final Set<Long> killed = new TreeSet<>();
   private FaultyRegistry registry;
 
+  /** Whether an executor has RDMA off now. */
+  private boolean forGood;
+
   StandInRegistryTest() {
     StandIn device = new StandIn();
     super(device);
@@ -52,7 +55,7 @@ class StandInRegistryTest extends ApplicationTests {
 
   @Override
   Collection<Scenario> scenarios() {
-    return List.of(SCENARIO, Scenario.GATED_SHUFFLE);
+    return List.of(SCENARIO, Scenario.GATED_SHUFFLE, Scenario.GROUP_BY_KEY);
   }
 
   @Override
@@ -72,7 +75,7 @@ class StandInRegistryTest extends ApplicationTests {
   @AfterEach
   void returnToRdmaAtOnce() {
     registry().faults((question, nth) -> Fault.NONE);
-    if (killed.isEmpty()) {
+    if (!forGood) {
       runUndisturbed(SCENARIO);
     }
   }
@@ -152,15 +155,47 @@ class StandInRegistryTest extends ApplicationTests {
     device().assertTravelled(cluster().traffic().since(before));
   }
 
-  /** Last: it keeps RDMA off for its life. */
-  @Test
-  @Order(6)
-  void shouldUseTcpWithAnExecutorThatStartsWhileTheRegistryDoesNotAnswer() {
-    registry().faults((question, nth) -> question == Question.HELLO ? Fault.LOST : Fault.NONE);
+  private void replaceAnExecutor() {
     String victim = Executors.running().keySet().iterator().next();
     killed.add(Executors.running().get(victim).pid());
     Executors.kill(victim);
     cluster().awaitExecutors(2);
+  }
+
+  /** Peers do not know it and go over TCP; when it has come through, they find it. */
+  @Test
+  @Order(6)
+  void shouldFindAnExecutorWhoseAnnouncementComesLate() {
+    registry()
+        .faults((question, nth) -> question == Question.ANNOUNCE ? Fault.REFUSED : Fault.NONE);
+    replaceAnExecutor();
+
+    assertResult(SCENARIO, SCENARIO.run(cluster().session().newSession()));
+    assertTrue(
+        cluster().executorLogs().contains("it is not known to the driver's registry"),
+        "the reason is named");
+    assertTrue(registry().count(Question.ANNOUNCE) > 1, "it was announced again");
+    registry().faults((question, nth) -> Fault.NONE);
+
+    // The driver takes its counters now.
+    Deadline.await(
+        "accounting for all remote bytes",
+        Duration.ofSeconds(60),
+        () -> {
+          Traffic all = cluster().traffic();
+          return all.bytesByRdma() + all.bytesByTcp() == all.remoteBytes();
+        },
+        () -> cluster().traffic());
+    awaitReturnToRdma();
+  }
+
+  /** Last: it keeps RDMA off for its life. */
+  @Test
+  @Order(7)
+  void shouldUseTcpWithAnExecutorThatStartsWhileTheRegistryDoesNotAnswer() {
+    registry().faults((question, nth) -> question == Question.HELLO ? Fault.LOST : Fault.NONE);
+    forGood = true;
+    replaceAnExecutor();
 
     Traffic traffic = run(PATIENCE.multipliedBy(2));
 

@@ -22,8 +22,6 @@ import org.apache.spark.network.shuffle.DownloadFileWritableChannel;
  * is written the next one is on its way. Runs on a thread that may block.
  */
 final class DiskFetch {
-  private static final int PIECE_BYTES = 4 << 20;
-
   private final RdmaFetch fetch;
   private final FetchAttempt attempt;
   private final FetchContext context;
@@ -86,11 +84,11 @@ final class DiskFetch {
   private void copy(ShuffleBlock block, DownloadFileWritableChannel channel)
       throws IOException, ReadException {
     CompletableFuture<ReadBuffer> next = read(block, 0);
-    for (long done = 0; done < block.length; done += PIECE_BYTES) {
+    for (long done = 0; done < block.length; done += PieceBatches.PIECE_BYTES) {
       ReadBuffer piece = await(next);
       next = null;
       try {
-        long following = done + PIECE_BYTES;
+        long following = done + PieceBatches.PIECE_BYTES;
         next = following < block.length ? read(block, following) : null;
         ByteBuffer bytes = piece.asByteBuffer(0, (int) piece.length());
         while (bytes.hasRemaining()) {
@@ -108,7 +106,7 @@ final class DiskFetch {
   }
 
   private CompletableFuture<ReadBuffer> read(ShuffleBlock block, long done) {
-    int length = (int) Math.min(PIECE_BYTES, block.length - done);
+    int length = (int) Math.min(PieceBatches.PIECE_BYTES, block.length - done);
     Optional<ReadBuffer> acquired = context.transport().tryAcquire(length);
     if (acquired.isEmpty()) {
       return CompletableFuture.failedFuture(new ReadException(null));

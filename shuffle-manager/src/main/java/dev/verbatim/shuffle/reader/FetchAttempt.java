@@ -29,7 +29,6 @@ import org.slf4j.LoggerFactory;
  */
 final class FetchAttempt {
   static final int MOST_ATTEMPTS = 3;
-  private static final int INDEX_BYTES = 2 * Long.BYTES;
   private static final ThrottledLog LOG =
       new ThrottledLog(LoggerFactory.getLogger(FetchAttempt.class));
 
@@ -118,7 +117,8 @@ final class FetchAttempt {
   }
 
   private void readIndex(PeerConnection connection, List<ShuffleBlock> some) {
-    Optional<ReadBuffer> acquired = context.transport().tryAcquire(INDEX_BYTES * some.size());
+    Optional<ReadBuffer> acquired =
+        context.transport().tryAcquire(IndexEntries.BYTES * some.size());
     if (acquired.isEmpty()) {
       fetch.fallback(some, FallbackReason.POOL_EXHAUSTED, "for index entries");
       return;
@@ -135,7 +135,7 @@ final class FetchAttempt {
                     failed(failure, some);
                   }));
       for (int i = 0; i < some.size(); i++) {
-        addIndexEntries(batch, some.get(i), entries, INDEX_BYTES * i);
+        addIndexEntries(batch, some.get(i), entries, IndexEntries.BYTES * i);
       }
       connection.read(batch);
     } catch (RuntimeException | Error e) {
@@ -162,15 +162,9 @@ final class FetchAttempt {
     List<ShuffleBlock> sound = new ArrayList<>();
     List<ShuffleBlock> unsound = new ArrayList<>();
     try {
-      ByteBuffer values = entries.asByteBuffer(0, INDEX_BYTES * some.size());
+      ByteBuffer values = entries.asByteBuffer(0, IndexEntries.BYTES * some.size());
       for (ShuffleBlock block : some) {
-        long start = values.getLong();
-        long end = values.getLong();
-        block.offset = start;
-        block.length = end - start;
-        // An empty block is never asked for; if it is, Spark's own checks must see it.
-        boolean valid = 0 <= start && start < end && end <= block.output.dataLength();
-        (valid ? sound : unsound).add(block);
+        (IndexEntries.place(block, values) ? sound : unsound).add(block);
       }
     } finally {
       entries.release();

@@ -1,12 +1,12 @@
 package dev.verbatim.shuffle.reader;
 
 import dev.verbatim.shuffle.fallback.FallbackReason;
+import dev.verbatim.shuffle.reader.PieceBatches.Piece;
 import dev.verbatim.shuffle.reader.ReadBlockBuffer.Slice;
 import dev.verbatim.transport.PeerConnection;
 import dev.verbatim.transport.ReadBatch;
 import dev.verbatim.transport.ReadBuffer;
 import dev.verbatim.transport.ReadFailure;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -24,16 +24,10 @@ import java.util.stream.Collectors;
  * deadline is about the network and not about the size of the request, a few in flight at a time.
  */
 final class MemoryFetch {
-  /** Larger blocks are put together from pieces, so that no slab has to hold a whole block. */
-  static final int PIECE_BYTES = 4 << 20;
-
   /** Small blocks share a buffer up to this size, and keep it until all of them are consumed. */
   static final int SHARED_BYTES = 256 << 10;
 
-  static final long BATCH_BYTES = 8 << 20;
   private static final int BATCHES_IN_FLIGHT = 2;
-
-  private record Piece(ShuffleBlock block, long position, int length) {}
 
   private record Landing(Piece piece, Slice slice) {}
 
@@ -55,7 +49,7 @@ final class MemoryFetch {
   private final FetchContext context;
   private final PeerConnection connection;
   private final List<ShuffleBlock> blocks;
-  private final ArrayDeque<List<Piece>> waiting = new ArrayDeque<>();
+  private final PieceBatches waiting;
 
   /** Slices of unfinished blocks by position: batches may end in any order. */
   private final Map<ShuffleBlock, TreeMap<Long, Slice>> partial = new HashMap<>();
@@ -76,25 +70,7 @@ final class MemoryFetch {
     this.context = context;
     this.connection = connection;
     this.blocks = blocks;
-    plan();
-  }
-
-  private void plan() {
-    List<Piece> batch = new ArrayList<>();
-    long bytes = 0;
-    for (ShuffleBlock block : blocks) {
-      for (long done = 0; done < block.length; done += PIECE_BYTES) {
-        int length = (int) Math.min(PIECE_BYTES, block.length - done);
-        if (bytes > 0 && bytes + length > BATCH_BYTES) {
-          waiting.add(batch);
-          batch = new ArrayList<>();
-          bytes = 0;
-        }
-        batch.add(new Piece(block, block.offset + done, length));
-        bytes += length;
-      }
-    }
-    waiting.add(batch);
+    this.waiting = new PieceBatches(blocks);
   }
 
   void start() {
@@ -124,11 +100,15 @@ final class MemoryFetch {
   }
 
   private synchronized List<Piece> poll() {
-    if (ending != null || inFlight == BATCHES_IN_FLIGHT || waiting.isEmpty()) {
+    if (ending != null || inFlight == BATCHES_IN_FLIGHT) {
+      return null;
+    }
+    List<Piece> batch = waiting.next();
+    if (batch.isEmpty()) {
       return null;
     }
     inFlight++;
-    return waiting.poll();
+    return batch;
   }
 
   private void post(List<Piece> pieces) {

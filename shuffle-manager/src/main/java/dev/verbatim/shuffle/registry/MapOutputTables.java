@@ -98,12 +98,14 @@ public final class MapOutputTables implements MapOutputLocator {
         }
       }
       Seen peer = peers.get(executorId);
+      // Of a peer whose RDMA is off nothing more is needed, whether the registry answers or not.
+      boolean failed = failedAt != 0 && (peer == null || !peer.off());
       return new Located(
           peer == null
               ? new PeerState.Off(executorId, "the driver's registry has not told about it")
               : peer.state(),
           found,
-          failedAt == 0 ? FallbackReason.RECORD_MISSING : FallbackReason.REGISTRY_FAILED);
+          failed ? FallbackReason.REGISTRY_FAILED : FallbackReason.RECORD_MISSING);
     }
 
     boolean failedLately() {

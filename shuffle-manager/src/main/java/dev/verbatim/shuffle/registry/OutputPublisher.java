@@ -90,9 +90,18 @@ public final class OutputPublisher {
   private synchronized CompletableFuture<Void> announced() {
     if (announced == null || announced.isCompletedExceptionally()) {
       Announcement now = announcement;
-      announced = persistence.ask(() -> driver.announce(now.listener(), now.mode()));
+      announced =
+          persistence
+              .ask(() -> driver.announce(now.listener(), now.mode()))
+              .thenRun(this::reportAgain);
     }
     return announced;
+  }
+
+  /** Counters of an executor that it did not know, the driver has not taken. */
+  private synchronized void reportAgain() {
+    reported = CounterSnapshot.ZERO;
+    report();
   }
 
   /**

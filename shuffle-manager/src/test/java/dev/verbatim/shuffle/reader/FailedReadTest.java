@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What becomes of the blocks of a request when something fails in the middle of it. */
 class FailedReadTest {
-  private static final int LARGE = (int) MemoryFetch.BATCH_BYTES;
+  private static final int LARGE = (int) PieceBatches.BATCH_BYTES;
 
   private final FakePeer peer = new FakePeer();
   private final ShuffleCounters counters = new ShuffleCounters();

@@ -181,7 +181,7 @@ class RdmaBlockStoreClientTest {
   /** Several batches, each with a block that its receiver gives back more often than it took it. */
   @Test
   void shouldDeliverAllBlocksWhenTheReceiverReleasesSomeTooOften() {
-    int large = (int) MemoryFetch.BATCH_BYTES - 1;
+    int large = (int) PieceBatches.BATCH_BYTES - 1;
     byte[] data = output(10, 1 << 30, large, 1, large, 1, large, 1);
     BlockFetchingListener careless =
         new BlockFetchingListener() {
@@ -242,7 +242,7 @@ class RdmaBlockStoreClientTest {
 
   @Test
   void shouldPutABlockTogetherWhenItIsLargerThanABatch() {
-    int large = (int) MemoryFetch.BATCH_BYTES * 2 + 12345;
+    int large = (int) PieceBatches.BATCH_BYTES * 2 + 12345;
     byte[] data = output(10, 3 << 20, 17, large, 40);
 
     fetch("shuffle_3_10_0", "shuffle_3_10_1", "shuffle_3_10_2");

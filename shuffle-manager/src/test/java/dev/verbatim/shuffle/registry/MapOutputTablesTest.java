@@ -147,6 +147,22 @@ class MapOutputTablesTest {
   }
 
   @Test
+  void shouldNameThePeersReasonWhenTheRegistryFailsToTellWhetherItHasChanged() {
+    synced(table(false, new PeerState.Off("1", "RDMA off: NO_DEVICE")));
+    when(driver.askTable(isA(Await.class)))
+        .thenReturn(CompletableFuture.failedFuture(new IllegalStateException("no driver")));
+    locate(2);
+    now += MapOutputTables.RETRY_NANOS + 1;
+    locate(2);
+
+    Located located = locate(2);
+
+    verify(driver, times(1)).askTable(isA(Await.class));
+    assertEquals("RDMA off: NO_DEVICE", ((PeerState.Off) located.peer()).detail());
+    assertEquals(FallbackReason.RECORD_MISSING, located.missing(), "not the registry's fault");
+  }
+
+  @Test
   void shouldAnswerAndPauseWhenTheRegistryFails() {
     when(driver.askTable(any()))
         .thenReturn(CompletableFuture.failedFuture(new IllegalStateException("no driver")));

@@ -1,23 +1,32 @@
 package dev.verbatim.shuffle.registry;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+import static org.mockito.Mockito.withSettings;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import com.sun.management.ThreadMXBean;
+import dev.verbatim.shuffle.reader.MapOutputLocation;
+import dev.verbatim.shuffle.reader.MapOutputLocator.Located;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
 import dev.verbatim.shuffle.registry.Message.Sync;
+import dev.verbatim.shuffle.registry.Message.Table;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Registry messages of any content, up to what the driver does with those that are sound. */
+/** Registry messages of any content, up to what driver and executors do with sound ones. */
 class MessageFuzzTest {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -27,7 +36,11 @@ class MessageFuzzTest {
   /** Never used: nothing is held back here. */
   private static final ScheduledExecutorService TIMER = Executors.newScheduledThreadPool(0);
 
+  /** A table is asked for once, and the records that it lacks once each. */
+  private static final int MOST_TABLES = 2000;
+
   private final MessageCodec codec = new MessageCodec();
+  private int tables;
 
   static Stream<byte[]> seeds() {
     MessageCodec codec = new MessageCodec();
@@ -59,6 +72,25 @@ class MessageFuzzTest {
     }
   }
 
+  /** What executors do with a table, which is the answer to all that they ask. */
+  private void locate(Table table) {
+    tables = 0;
+    DriverLink link = mock(DriverLink.class, withSettings().stubOnly());
+    when(link.askTable(any()))
+        .thenAnswer(
+            question ->
+                tables++ < MOST_TABLES
+                    ? CompletableFuture.completedFuture(table)
+                    : CompletableFuture.failedFuture(new IllegalStateException("enough")));
+    MapOutputTables copies = new MapOutputTables(link);
+    for (MapOutputLocation output : table.outputs()) {
+      Located located = copies.locate(0, output.executorId(), new long[] {output.mapId()}).join();
+      assertTrue(located.outputs().size() <= 1);
+      assertEquals(output.executorId(), located.peer().executorId());
+    }
+    assertTrue(tables < MOST_TABLES, "questions without end");
+  }
+
   /** As {@link RegistryEndpoint} does it. */
   private void deliver(Message message) {
     DriverRegistry registry = new DriverRegistry(Duration.ZERO, TIMER, shuffleId -> shuffleId == 0);
@@ -74,7 +106,10 @@ class MessageFuzzTest {
       case Report report -> registry.report(report);
       case Sync sync -> codec.encode(registry.sync(sync));
       case Await await -> registry.await(await, codec::encode);
-      default -> {}
+      case Table table -> locate(table);
+      case Message.Hello hello -> codec.encode(registry.welcome());
+      case Message.Welcome welcome -> {}
+      case Message.Taken taken -> {}
     }
     registry.report().describe();
   }

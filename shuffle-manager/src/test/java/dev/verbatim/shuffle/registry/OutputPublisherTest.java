@@ -42,14 +42,10 @@ class OutputPublisherTest {
       new LinkedBlockingQueue<>();
   private final BlockingQueue<Publish> sent = new LinkedBlockingQueue<>();
   private final List<String> tooLate = Collections.synchronizedList(new ArrayList<>());
+  private final ShuffleCounters counters = new ShuffleCounters();
   private final OutputPublisher publisher =
       new OutputPublisher(
-          driver,
-          new ShuffleCounters(),
-          timer,
-          Duration.ofHours(1),
-          Duration.ofHours(1),
-          Duration.ofNanos(1));
+          driver, counters, timer, Duration.ofHours(1), Duration.ofHours(1), Duration.ofNanos(1));
 
   @BeforeEach
   void start() {
@@ -138,6 +134,19 @@ class OutputPublisherTest {
 
     assertEquals(OutputPublisher.MOST_RECORDS, sent().entries().size());
     verify(driver, times(2)).announce(null, "RDMA off");
+  }
+
+  /** The driver does not take them before. */
+  @Test
+  void shouldReportTheCountersAgainWhenTheAnnouncementHasArrived() {
+    counters.blockByRdma(42);
+    publisher.report();
+    publisher.report();
+    verify(driver, times(1)).report(counters.snapshot());
+
+    announced.complete(null);
+
+    verify(driver, times(2)).report(counters.snapshot());
   }
 
   @Test
