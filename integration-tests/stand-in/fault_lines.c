@@ -180,6 +180,8 @@ static bool complete(const struct standin_rule *rule)
 	if (rule->op == STANDIN_READ)
 		return !rule->hit.error &&
 		       (rule->hit.status || rule->hit.delay_ns || rule->hit.drop || rule->hit.corrupt);
+	if (rule->op == STANDIN_REG_MR && rule->hit.delay_ns)
+		return !rule->hit.status;
 	return rule->hit.error && !rule->hit.status && !rule->hit.delay_ns;
 }
 

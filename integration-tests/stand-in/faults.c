@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -255,6 +256,11 @@ int standin_fault_errno(enum standin_op op, const struct standin_match *match)
 
 	standin_faults_refresh();
 	standin_faults_check(op, match, &hit);
+	if (hit.delay_ns) {
+		struct timespec rest = {(time_t)(hit.delay_ns / 1000000000), (long)(hit.delay_ns % 1000000000)};
+		while (nanosleep(&rest, &rest))
+			;
+	}
 	return hit.error;
 }
 

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <arpa/inet.h>
+#include <time.h>
 
 static void nth_registration(void)
 {
@@ -33,6 +34,23 @@ static void nth_registration(void)
 	EQUAL(ibv_dereg_mr(fourth), 0);
 	end_close(&end);
 	expect_counters("fault_hits", 3);
+}
+
+static void slow_registration(void)
+{
+	struct end end;
+	struct timespec before, after;
+
+	end_make(&end, "127.0.0.1");
+	end_setup(&end, IBV_ACCESS_REMOTE_READ, 4);
+	faults("reg_mr delay_us=200000 access=4\n");
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	struct ibv_mr *mr = ibv_reg_mr(end.pd, end.buffer, 4096, IBV_ACCESS_REMOTE_READ);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	CHECK(mr);
+	CHECK((after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000 >= 199);
+	EQUAL(ibv_dereg_mr(mr), 0);
+	end_close(&end);
 }
 
 static void other_process(void)
@@ -292,6 +310,7 @@ static void environment(void)
 
 const struct test fault_tests[] = {
 	{"fault: nth registration", nth_registration},
+	{"fault: slow registration", slow_registration},
 	{"fault: of another process or size", other_process},
 	{"fault: status of a READ", read_status},
 	{"fault: READ dropped or late", read_drop_and_delay},

@@ -1,5 +1,6 @@
 package dev.verbatim.transport;
 
+import dev.verbatim.verbs.Errno;
 import dev.verbatim.verbs.Posix;
 import dev.verbatim.verbs.PosixConstants;
 import dev.verbatim.verbs.VerbsException;
@@ -11,7 +12,9 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,10 +28,15 @@ final class Mappings {
   private static final Logger LOG = LoggerFactory.getLogger(Mappings.class);
 
   private final Posix posix;
+  private final MapRoom room;
   private final Counters counters;
 
-  Mappings(Posix posix, Counters counters) {
+  /** Mappings without memory, which the kernel will take back when it has room to. */
+  private final Queue<MemorySegment> kept = new ConcurrentLinkedQueue<>();
+
+  Mappings(Posix posix, MapRoom room, Counters counters) {
     this.posix = posix;
+    this.room = room;
     this.counters = counters;
   }
 
@@ -38,12 +46,13 @@ final class Mappings {
    * @param bytes a multiple of the page size
    * @param huge whether to ask for huge pages first
    */
-  MemorySegment anonymous(long bytes, boolean huge, Arena arena) throws VerbsException {
+  MemorySegment anonymous(long bytes, boolean huge, Arena arena) throws RegistrationException {
+    room.take();
     long hugePage = Pages.hugeSize();
     boolean fits = huge && hugePage > 0 && bytes % hugePage == 0;
     MemorySegment mapping = fits ? tryReservedHugePages(bytes) : null;
     if (mapping == null) {
-      mapping = map(bytes, 0);
+      mapping = mapPages(bytes);
       if (huge) {
         adviseHugePages(mapping);
       }
@@ -58,6 +67,21 @@ final class Mappings {
     } catch (VerbsException e) {
       return null; // none are reserved, or not enough
     }
+  }
+
+  private MemorySegment mapPages(long bytes) throws RegistrationException {
+    try {
+      return map(bytes, 0);
+    } catch (VerbsException e) {
+      throw e.errno() == Errno.ENOMEM
+          ? noRoom(e.getMessage(), e)
+          : new RegistrationException(RegistrationException.Kind.DEVICE, e.getMessage(), e);
+    }
+  }
+
+  private RegistrationException noRoom(String what, Exception cause) {
+    return new RegistrationException(
+        RegistrationException.Kind.MAPPING, what + "; " + room.describe(), cause);
   }
 
   private MemorySegment map(long bytes, int flags) throws VerbsException {
@@ -81,8 +105,32 @@ final class Mappings {
     try {
       posix.munmap(mapping);
       counters.mappings.decrementAndGet();
+      retryKept();
     } catch (VerbsException e) {
-      LOG.warn("A mapping stays: {}", e.getMessage());
+      // At the limit of mappings one cannot be cut out of others that the kernel has merged.
+      LOG.warn("A mapping stays for now, its memory does not: {}", e.getMessage());
+      giveMemoryBack(mapping);
+      kept.add(mapping);
+    }
+  }
+
+  private void giveMemoryBack(MemorySegment mapping) {
+    try {
+      posix.madvise(mapping, PosixConstants.MADV_DONTNEED);
+    } catch (VerbsException e) {
+      LOG.warn("The memory of a mapping stays, too: {}", e.getMessage());
+    }
+  }
+
+  private void retryKept() {
+    for (MemorySegment mapping = kept.poll(); mapping != null; mapping = kept.poll()) {
+      try {
+        posix.munmap(mapping);
+        counters.mappings.decrementAndGet();
+      } catch (VerbsException e) {
+        kept.add(mapping);
+        return;
+      }
     }
   }
 
@@ -92,18 +140,30 @@ final class Mappings {
         mode == FilePinMode.WRITABLE_MAPPING
             ? Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE)
             : Set.of(StandardOpenOption.READ);
+    FileChannel channel = null;
     try {
-      FileChannel channel = FileChannel.open(file, options);
-      if (channel.size() < length) {
-        long size = channel.size();
-        channel.close();
-        throw new RegistrationException(
-            RegistrationException.Kind.FILE,
-            file + " has " + size + " bytes, fewer than the " + length + " asked for");
+      channel = FileChannel.open(file, options);
+      long size = channel.size();
+      if (size >= length) {
+        return channel;
       }
-      return channel;
+      channel.close();
+      throw new RegistrationException(
+          RegistrationException.Kind.FILE,
+          file + " has " + size + " bytes, fewer than the " + length + " asked for");
     } catch (IOException e) {
+      close(channel, e);
       throw fileFailure(file, e);
+    }
+  }
+
+  private static void close(FileChannel channel, IOException reason) {
+    try {
+      if (channel != null) {
+        channel.close();
+      }
+    } catch (IOException e) {
+      reason.addSuppressed(e);
     }
   }
 
@@ -111,6 +171,7 @@ final class Mappings {
   MemorySegment file(
       Path file, FileChannel channel, long offset, long length, FilePinMode mode, Arena arena)
       throws RegistrationException {
+    room.take();
     MapMode mapMode = mode == FilePinMode.WRITABLE_MAPPING ? MapMode.READ_WRITE : MapMode.READ_ONLY;
     try {
       MemorySegment mapping = channel.map(mapMode, offset, length, arena);
@@ -120,6 +181,10 @@ final class Mappings {
           .reinterpret(arena, unmapped -> counters.mappings.decrementAndGet())
           .asReadOnly();
     } catch (IOException e) {
+      if (e.getCause() instanceof OutOfMemoryError) { // this is how Java tells ENOMEM
+        room.refused();
+        throw noRoom("mmap of " + length + " bytes of " + file + " failed: ENOMEM", e);
+      }
       throw fileFailure(file, e);
     }
   }

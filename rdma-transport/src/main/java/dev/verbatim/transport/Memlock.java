@@ -2,11 +2,7 @@ package dev.verbatim.transport;
 
 import dev.verbatim.verbs.Posix;
 import dev.verbatim.verbs.PosixConstants;
-import dev.verbatim.verbs.Rlimit;
-import dev.verbatim.verbs.VerbsException;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -32,14 +28,7 @@ final class Memlock {
 
   /** Bytes, {@link Long#MAX_VALUE} for no limit. */
   long limit() {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment rlimit = Rlimit.STRUCT.allocate(arena);
-      posix.getrlimit(PosixConstants.RLIMIT_MEMLOCK, rlimit);
-      long soft = Rlimit.RLIM_CUR.get(rlimit);
-      return soft < 0 ? Long.MAX_VALUE : soft;
-    } catch (VerbsException e) {
-      return Long.MAX_VALUE;
-    }
+    return ResourceLimit.soft(posix, PosixConstants.RLIMIT_MEMLOCK);
   }
 
   /** Whether the limit holds for this process: it is finite and no capability lifts it. */
@@ -49,11 +38,10 @@ final class Memlock {
 
   /** For messages: whose limit it is and how large. */
   String describe() {
-    long limit = limit();
     return "RLIMIT_MEMLOCK of this process (pid "
         + ProcessHandle.current().pid()
         + ") is "
-        + (limit == Long.MAX_VALUE ? "unlimited" : limit + " bytes");
+        + ResourceLimit.describe(limit());
   }
 
   private static boolean hasIpcLock() {

@@ -1,6 +1,5 @@
 package dev.verbatim.transport;
 
-import dev.verbatim.verbs.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -35,10 +34,7 @@ final class MemoryManager {
     try {
       MemorySegment memory = mappings.anonymous(rounded, hugePages, arena);
       return registrar.registerRegion(memory, arena);
-    } catch (VerbsException e) {
-      Mappings.release(arena);
-      throw new RegistrationException(RegistrationException.Kind.DEVICE, e.getMessage(), e);
-    } catch (RegistrationException | RuntimeException e) {
+    } catch (Throwable e) {
       Mappings.release(arena);
       throw e;
     }
@@ -52,30 +48,29 @@ final class MemoryManager {
     if (mode == FilePinMode.COPY) {
       throw new IllegalArgumentException("a file that must be copied cannot be registered");
     }
-    long step = registrar.mostRegionBytes();
     List<MemoryRegion> regions = new ArrayList<>();
     try (FileChannel channel = Mappings.open(file, length, mode)) {
-      for (long offset = 0; offset < length; offset += step) {
-        regions.add(mapRegion(file, channel, offset, Math.min(step, length - offset), mode));
+      for (FileParts.Part part : FileParts.of(length, registrar.mostRegionBytes())) {
+        regions.add(mapRegion(file, channel, part, mode));
       }
       return regions;
-    } catch (RegistrationException | RuntimeException e) {
-      regions.forEach(MemoryRegion::close);
-      throw e;
     } catch (IOException e) {
       regions.forEach(MemoryRegion::close);
       throw new RegistrationException(RegistrationException.Kind.FILE, file + ": " + e, e);
+    } catch (Throwable e) {
+      regions.forEach(MemoryRegion::close);
+      throw e;
     }
   }
 
   private MemoryRegion mapRegion(
-      Path file, FileChannel channel, long offset, long length, FilePinMode mode)
+      Path file, FileChannel channel, FileParts.Part part, FilePinMode mode)
       throws RegistrationException {
     Arena arena = Arena.ofShared();
     try {
       return registrar.registerRegion(
-          mappings.file(file, channel, offset, length, mode, arena), arena);
-    } catch (RegistrationException | RuntimeException e) {
+          mappings.file(file, channel, part.offset(), part.length(), mode, arena), arena);
+    } catch (Throwable e) {
       Mappings.release(arena);
       throw e;
     }
@@ -95,10 +90,7 @@ final class MemoryManager {
               Mappings.release(arena);
             }
           });
-    } catch (VerbsException e) {
-      Mappings.release(arena);
-      throw new RegistrationException(RegistrationException.Kind.DEVICE, e.getMessage(), e);
-    } catch (RegistrationException | RuntimeException e) {
+    } catch (Throwable e) {
       Mappings.release(arena);
       throw e;
     }
@@ -118,7 +110,7 @@ final class MemoryManager {
         }
       }
     } catch (IOException e) {
-      LOG.debug("{}: no probe file can be written: {}", directory, e.toString());
+      LOG.warn("{}: no probe file can be written: {}", directory, e.toString());
     } finally {
       delete(file);
     }
@@ -130,7 +122,7 @@ final class MemoryManager {
       registerFile(file, length, mode).forEach(MemoryRegion::close);
       return true;
     } catch (RegistrationException e) {
-      LOG.debug("{}: {} is not possible: {}", file.getParent(), mode, e.getMessage());
+      LOG.info("Files in {} cannot be used by {}: {}", file.getParent(), mode, e.getMessage());
       return false;
     }
   }

@@ -89,9 +89,15 @@ final class Obstacles {
 
   /** Why the pool's first slab cannot be registered. */
   static OpenResult.Unavailable ofRegistration(RegistrationException e) {
-    return e.kind() == RegistrationException.Kind.MEMLOCK
-        ? new OpenResult.Unavailable(UnavailableReason.MEMLOCK, e.getMessage(), Memlock.REMEDY)
-        : new OpenResult.Unavailable(UnavailableReason.DEVICE_ERROR, e.getMessage(), DEVICE_REMEDY);
+    return switch (e.kind()) {
+      case MEMLOCK ->
+          new OpenResult.Unavailable(UnavailableReason.MEMLOCK, e.getMessage(), Memlock.REMEDY);
+      case MAPPING ->
+          new OpenResult.Unavailable(
+              UnavailableReason.MAPPING_LIMIT, e.getMessage(), MapRoom.REMEDY);
+      case NOT_PINNABLE, FILE, DEVICE ->
+          new OpenResult.Unavailable(UnavailableReason.DEVICE_ERROR, e.getMessage(), DEVICE_REMEDY);
+    };
   }
 
   private static final String DEVICE_REMEDY =

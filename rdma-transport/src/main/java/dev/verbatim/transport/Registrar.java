@@ -71,7 +71,7 @@ final class Registrar {
 
   /** Longest region of the device, bytes, whole pages. */
   long mostRegionBytes() {
-    return Math.max(Pages.size(), mostRegionBytes / Pages.size() * Pages.size());
+    return FileParts.step(mostRegionBytes, Pages.size());
   }
 
   /**

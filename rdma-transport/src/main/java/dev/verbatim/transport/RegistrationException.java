@@ -10,6 +10,8 @@ public final class RegistrationException extends Exception {
     MEMLOCK,
     /** The kernel will not pin pages of this file (EFAULT, EINVAL, EOPNOTSUPP). */
     NOT_PINNABLE,
+    /** This process can map no more memory: {@code vm.max_map_count}, {@code RLIMIT_AS}. */
+    MAPPING,
     /** The file could not be opened or mapped, or is shorter than asked. */
     FILE,
     /** The device has no room for another region, or anything else that it reported. */

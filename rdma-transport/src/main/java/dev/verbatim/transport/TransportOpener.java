@@ -74,11 +74,15 @@ final class TransportOpener {
     } catch (VerbsException e) {
       return Obstacles.ofConnectionManager(e);
     }
-    OpenResult result = openOn(channel, devices, selector);
-    if (result instanceof OpenResult.Unavailable) {
-      libraries.rdmaCm().destroyEventChannel(channel);
+    OpenResult result = null;
+    try {
+      result = openOn(channel, devices, selector);
+      return result;
+    } finally {
+      if (!(result instanceof OpenResult.Opened)) {
+        libraries.rdmaCm().destroyEventChannel(channel);
+      }
     }
-    return result;
   }
 
   private OpenResult openOn(MemorySegment channel, RdmaDevices devices, PortSelector selector) {
@@ -142,24 +146,27 @@ final class TransportOpener {
           config.maxConnections());
     }
     Memlock memlock = new Memlock(libraries.posix());
-    TransportParts parts = null;
     try {
       OpenPort port = OpenPort.open(libraries, context, choice.port().number(), limits);
-      parts = new TransportParts(config, port, channel, devices, choice, memlock);
-      parts.listen();
-      parts.warmUp();
-      return new OpenResult.Opened(new RdmaTransport(parts.start()));
+      TransportParts parts = new TransportParts(config, port, channel, devices, choice, memlock);
+      boolean started = false;
+      try {
+        parts.listen();
+        parts.warmUp();
+        parts.start();
+        started = true;
+      } finally {
+        if (!started) { // an Error, too: there may be no thread to be had
+          parts.closeAllButChannel();
+        }
+      }
+      return new OpenResult.Opened(new RdmaTransport(parts));
     } catch (RegistrationException e) {
-      parts.closeAllButChannel();
       return Obstacles.ofRegistration(e);
     } catch (ListenException e) {
-      parts.closeAllButChannel();
       return Obstacles.ofBinding(
           e.reason(), e.getMessage() + "; there are: " + selector.describe());
     } catch (VerbsException e) {
-      if (parts != null) {
-        parts.closeAllButChannel();
-      }
       return Obstacles.ofResources(e, memlock);
     }
   }

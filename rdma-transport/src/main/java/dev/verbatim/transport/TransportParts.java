@@ -63,7 +63,8 @@ final class TransportParts implements PortMonitor.Actions {
     registrar =
         new Registrar(
             port.verbs(), port.pd(), choice.device().limits().maxMrSize(), memlock, counters);
-    memory = new MemoryManager(new Mappings(port.posix(), counters), registrar, config.hugePages());
+    Mappings mappings = new Mappings(port.posix(), MapRoom.ofThisProcess(port.posix()), counters);
+    memory = new MemoryManager(mappings, registrar, config.hugePages());
     pool =
         new BufferPool(
             memory::slab,
@@ -92,7 +93,7 @@ final class TransportParts implements PortMonitor.Actions {
   }
 
   /** Starts the threads; from here on the event thread alone touches connections. */
-  TransportParts start() throws VerbsException {
+  void start() throws VerbsException {
     loop = new EventLoop(port.posix(), arena);
     poller =
         new CompletionPoller(
@@ -127,8 +128,14 @@ final class TransportParts implements PortMonitor.Actions {
     loop.every(connector::tick);
     loop.every(acceptor::tick);
     loopThread = startThread("verbatim-events-" + info.device(), loop);
-    pollerThread = startThread("verbatim-poller-" + info.device(), poller);
-    return this;
+    NodeAffinity affinity = new NodeAffinity(port.posix());
+    pollerThread =
+        startThread(
+            "verbatim-poller-" + info.device(),
+            () -> {
+              affinity.apply(choice.device().numaNode());
+              poller.run();
+            });
   }
 
   private static Thread startThread(String name, Runnable body) {

@@ -14,6 +14,8 @@ public enum UnavailableReason {
   ADDRESS_NOT_RDMA,
   /** {@code RLIMIT_MEMLOCK} is too small to pin what the transport needs. */
   MEMLOCK,
+  /** The process can map no more memory: {@code vm.max_map_count}, {@code RLIMIT_AS}. */
+  MAPPING_LIMIT,
   /** The native library's structs are not what this program was built for. */
   INCOMPATIBLE_LIBRARY,
   /** Anything else that a call reported at start. */

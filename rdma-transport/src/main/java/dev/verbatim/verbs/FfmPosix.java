@@ -20,6 +20,8 @@ final class FfmPosix implements Posix {
   private final MethodHandle munmap;
   private final MethodHandle madvise;
   private final MethodHandle getrlimit;
+  private final MethodHandle schedGetaffinity;
+  private final MethodHandle schedSetaffinity;
   private final MethodHandle sysconf;
   private final MethodHandle poll;
   private final MethodHandle eventfd;
@@ -48,6 +50,9 @@ final class FfmPosix implements Posix {
     madvise =
         library.bind("madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
     getrlimit = library.bind("getrlimit", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
+    FunctionDescriptor affinity = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
+    schedGetaffinity = library.bind("sched_getaffinity", affinity);
+    schedSetaffinity = library.bind("sched_setaffinity", affinity);
     sysconf = library.bind("sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
     poll = library.bind("poll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
     eventfd = library.bind("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
@@ -115,6 +120,22 @@ final class FfmPosix implements Posix {
         "getrlimit",
         errno -> (int) getrlimit.invokeExact(errno, resource, rlimit),
         () -> "resource=" + resource);
+  }
+
+  @Override
+  public void getAffinity(MemorySegment mask) throws VerbsException {
+    NativeCall.check(
+        "sched_getaffinity",
+        errno -> (int) schedGetaffinity.invokeExact(errno, 0, mask.byteSize(), mask),
+        () -> "cpusetsize=" + mask.byteSize());
+  }
+
+  @Override
+  public void setAffinity(MemorySegment mask) throws VerbsException {
+    NativeCall.check(
+        "sched_setaffinity",
+        errno -> (int) schedSetaffinity.invokeExact(errno, 0, mask.byteSize(), mask),
+        () -> "cpusetsize=" + mask.byteSize());
   }
 
   @Override

@@ -33,6 +33,16 @@ public interface Posix {
    */
   void getrlimit(int resource, MemorySegment rlimit) throws VerbsException;
 
+  /**
+   * {@code sched_getaffinity(2)} of the calling thread.
+   *
+   * @param mask {@code cpu_set_t}: a bit for each processor, as many as the kernel has at least
+   */
+  void getAffinity(MemorySegment mask) throws VerbsException;
+
+  /** {@code sched_setaffinity(2)} of the calling thread; a mask as for {@link #getAffinity}. */
+  void setAffinity(MemorySegment mask) throws VerbsException;
+
   /** Page size of the running kernel, bytes, by {@code sysconf(3)}. */
   long pageSize();
 

@@ -9,10 +9,14 @@ public final class PosixConstants {
   public static final int MAP_ANONYMOUS = 0x20;
   public static final int MAP_HUGETLB = 0x40000;
 
+  /** For {@code madvise}: give the pages back, keep the addresses. */
+  public static final int MADV_DONTNEED = 4;
+
   /** For {@code madvise}: use transparent huge pages. */
   public static final int MADV_HUGEPAGE = 14;
 
   public static final int RLIMIT_MEMLOCK = 8;
+  public static final int RLIMIT_AS = 9;
 
   /** {@code RLIM_INFINITY}, as an unsigned number. */
   public static final long RLIM_INFINITY = -1L;

@@ -91,7 +91,12 @@ class MemoryManagerTest {
   }
 
   private MemoryManager manager(long mostRegionBytes) {
-    return new MemoryManager(new Mappings(posix, counters), registrar(mostRegionBytes), true);
+    return manager(registrar(mostRegionBytes));
+  }
+
+  private MemoryManager manager(Registrar registrar) {
+    return new MemoryManager(
+        new Mappings(posix, MapRoom.ofThisProcess(posix), counters), registrar, true);
   }
 
   private Path file(int bytes) throws Exception {
@@ -294,7 +299,7 @@ class MemoryManagerTest {
         .when(verbs)
         .deregMr(any());
     Registrar registrar = registrar(-1);
-    MemoryManager manager = new MemoryManager(new Mappings(posix, counters), registrar, true);
+    MemoryManager manager = manager(registrar);
     MemoryRegion region = manager.allocate(1);
     Thread closer = Thread.ofPlatform().start(region::close);
     deregistering.await();

@@ -107,7 +107,7 @@ final class ExecutorSession implements AutoCloseable {
       }
     } catch (IllegalArgumentException e) {
       refuse(FallbackReason.INVALID_CONFIGURATION, e.getMessage());
-    } catch (RuntimeException | LinkageError e) {
+    } catch (RuntimeException | LinkageError | OutOfMemoryError e) { // the latter: no thread
       LOG.warn("The transport could not be opened", e);
       refuse(FallbackReason.DEVICE_ERROR, e.toString());
     }
@@ -118,7 +118,7 @@ final class ExecutorSession implements AutoCloseable {
       active = new ActiveRdma(transport, conf, env, driver, publisher, counters);
       // A worker may end its executors before Spark has stopped them: peers hear of it at once.
       Runtime.getRuntime().addShutdownHook(exitHook);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       transport.close();
       throw e;
     }

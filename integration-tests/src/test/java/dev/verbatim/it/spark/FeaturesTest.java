@@ -64,7 +64,7 @@ class FeaturesTest extends ApplicationTests {
   @Order(1)
   @EnumSource(
       mode = EnumSource.Mode.MATCH_NONE,
-      names = {"FETCH_.*|.*MAPS.*", "PUSHED_.*|SPECULATION|KEPT_.*"})
+      names = {"FETCH_.*|.*MAPS.*", "PUSHED_.*|SPECULATION|KEPT_.*|LARGE_.*"})
   void shouldReturnWhatStockSparkReturns(Feature feature) {
     assumeTrue(feature != Feature.CHILD_PROCESSES || Python.present(), "there is no python3");
 

@@ -6,15 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.spark.fixture.Deadline;
+import dev.verbatim.it.spark.fixture.Feature;
 import dev.verbatim.it.spark.fixture.LimitedJvm;
 import dev.verbatim.it.spark.fixture.Scenario;
 import dev.verbatim.it.spark.fixture.SlowConsumer;
+import dev.verbatim.it.spark.fixture.Stages;
 import dev.verbatim.it.spark.fixture.StandIn;
 import dev.verbatim.it.spark.fixture.StockSpark;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
 import dev.verbatim.it.spark.fixture.Traffic;
 import dev.verbatim.shuffle.RdmaShuffleManager;
+import dev.verbatim.shuffle.metrics.CounterSnapshot;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -40,7 +43,11 @@ class StandInLimitsTest {
   @BeforeAll
   static void compute() {
     StockSpark.compute(
-        List.of(Scenario.REPARTITION, Scenario.LARGE_PARTITION, Scenario.REDUCE_BY_KEY));
+        List.of(
+            Scenario.REPARTITION,
+            Scenario.LARGE_PARTITION,
+            Scenario.REDUCE_BY_KEY,
+            Feature.FEW_MAPS));
   }
 
   @AfterEach
@@ -168,6 +175,39 @@ class StandInLimitsTest {
   private static boolean command(Object... words) throws IOException, InterruptedException {
     List<String> command = List.of(words).stream().map(Object::toString).toList();
     return new ProcessBuilder(command).inheritIO().start().waitFor() == 0;
+  }
+
+  /** What a task would wait for is far longer than the task; hardly any may wait in the queue. */
+  @Test
+  void shouldNotLetMapTasksWaitWhenRegistrationIsSlow() {
+    Duration slow = Duration.ofSeconds(6);
+    try (TestCluster cluster =
+            application("slow-registration")
+                .set(PREFIX + "copyThreshold", 0)
+                .set(PREFIX + "registrationThreads", 1)
+                .set(PREFIX + "registrationQueue", 1)
+                .set(PREFIX + "registry.hold", "200ms")
+                .start();
+        Stages stages = new Stages(cluster)) {
+      standIn.faults("reg_mr access=4 delay_us=" + slow.toMillis() * 1000);
+      Outcome outcome = cluster.run(Feature.MAPS_1000);
+
+      ApplicationTests.assertResult(Feature.FEW_MAPS, outcome.lines());
+      Traffic traffic = outcome.traffic();
+      assertEquals(0, traffic.bytesByRdma(), traffic::toString);
+      assertTrue(traffic.fallbacks().containsKey("REGISTRATION_BACKLOG"), traffic::toString);
+      assertTrue(
+          stages.longestMap().compareTo(slow.dividedBy(2)) < 0, () -> "" + stages.longestMap());
+      CounterSnapshot total = RdmaShuffleManager.report().total();
+      assertTrue(total.handOverNanos() < slow.toNanos() / 2, total::toString);
+      assertTrue(total.outputsDeclined() > 900, total::toString);
+      standIn.faults();
+      Deadline.await(
+          "registration at its usual pace",
+          Duration.ofSeconds(60),
+          () -> run(cluster, Scenario.REPARTITION).bytesByRdma() > 0,
+          cluster::traffic);
+    }
   }
 
   /** The records of map outputs come long after their readers have asked for them. */

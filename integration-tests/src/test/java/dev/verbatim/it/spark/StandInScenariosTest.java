@@ -1,7 +1,9 @@
 package dev.verbatim.it.spark;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.verbatim.it.spark.fixture.Executors;
 import dev.verbatim.it.spark.fixture.Feature;
 import dev.verbatim.it.spark.fixture.Job;
 import dev.verbatim.it.spark.fixture.StandIn;
@@ -9,11 +11,18 @@ import dev.verbatim.shuffle.RdmaShuffleManager;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("standin")
 class StandInScenariosTest extends ScenarioTests {
+  private static final Pattern START =
+      Pattern.compile(
+          " INFO ExecutorSession: RDMA on: device standin0 port 1 \\(RoCE v2\\), GID 3"
+              + " ::ffff:127\\.0\\.0\\.1, address 127\\.0\\.0\\.1 port \\d+, MTU 4096, READ depth 16,"
+              + " map output files \\[READ_ONLY_MAPPING]$");
+
   private final StandIn standIn;
 
   StandInScenariosTest() {
@@ -27,6 +36,15 @@ class StandInScenariosTest extends ScenarioTests {
     List<Job> jobs = new ArrayList<>(super.scenarios());
     jobs.addAll(List.of(Feature.FETCH_IN_BATCHES, Feature.FETCH_ONE_BY_ONE));
     return jobs;
+  }
+
+  @Test
+  void shouldTellOnceAtTheStartOfAnExecutorWhatRdmaUses() {
+    List<String> lines =
+        cluster().executorLogs().lines().filter(line -> line.contains("RDMA o")).toList();
+
+    assertEquals(Executors.running().size(), lines.size(), lines::toString);
+    lines.forEach(line -> assertTrue(START.matcher(line).find(), line));
   }
 
   @Test

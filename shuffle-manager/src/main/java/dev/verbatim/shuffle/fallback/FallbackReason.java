@@ -47,6 +47,11 @@ public enum FallbackReason {
       Scope.ANY,
       "RLIMIT_MEMLOCK is too small to pin memory",
       "raise it: LimitMEMLOCK (systemd), --ulimit memlock (Docker), IPC_LOCK (Kubernetes)"),
+  MAPPING_LIMIT(
+      Scope.ANY,
+      "the process can map no more memory",
+      "raise vm.max_map_count and ulimit -v, or spark.shuffle.rdma.copyThreshold to map fewer"
+          + " files"),
   INCOMPATIBLE_LIBRARY(
       Scope.PROCESS, "the native library does not match", "use a supported rdma-core"),
   DEVICE_ERROR(Scope.ANY, "the device reported an error", "look into the kernel's log"),
@@ -81,7 +86,10 @@ public enum FallbackReason {
   REGISTRY_FAILED(Scope.OUTPUT, "the registry did not answer", "look into the driver's log"),
   OUTPUT_MOVED(Scope.OUTPUT, "the block is at another executor than its record", "none needed"),
 
-  POOL_EXHAUSTED(Scope.BLOCK, "no buffer was free", "raise spark.shuffle.rdma.poolBytes"),
+  POOL_EXHAUSTED(
+      Scope.BLOCK,
+      "no buffer was free",
+      "raise spark.shuffle.rdma.poolBytes; the log says so where the pool could not grow to it"),
   INDEX_INVALID(
       Scope.BLOCK, "the index entries are not plausible", "none: Spark's own checks follow"),
   READ_FAILED(Scope.BLOCK, "a READ failed or was late", "check the network; see the READ's error"),
@@ -132,6 +140,7 @@ public enum FallbackReason {
       case PORT_NOT_ACTIVE -> PORT_NOT_ACTIVE;
       case ADDRESS_NOT_RDMA -> ADDRESS_NOT_RDMA;
       case MEMLOCK -> MEMLOCK;
+      case MAPPING_LIMIT -> MAPPING_LIMIT;
       case INCOMPATIBLE_LIBRARY -> INCOMPATIBLE_LIBRARY;
       case DEVICE_ERROR -> DEVICE_ERROR;
     };
@@ -147,6 +156,7 @@ public enum FallbackReason {
   public static FallbackReason of(RegistrationException.Kind kind) {
     return switch (kind) {
       case MEMLOCK -> MEMLOCK;
+      case MAPPING -> MAPPING_LIMIT;
       case NOT_PINNABLE -> FILE_NOT_PINNABLE;
       case FILE -> FILE_UNREADABLE;
       case DEVICE -> DEVICE_ERROR;
