@@ -9,6 +9,11 @@ final class Obstacles {
       "let the process open the files under /dev/infiniband: they need mode 0666 or its group, and"
           + " a container needs them as devices";
 
+  static final String CONTAINER_REMEDY =
+      "in a container, use the host's network, or give the container an interface of the RDMA"
+          + " device (macvlan, or an SR-IOV virtual function and its RDMA device), and"
+          + " /dev/infiniband";
+
   private Obstacles() {}
 
   static boolean isPermission(int errno) {

@@ -96,8 +96,8 @@ final class PortSelector {
       return new OpenResult.Unavailable(
           UnavailableReason.NO_DEVICE,
           "no RDMA device is visible",
-          "load the device's driver; in a container, use the host's network or give it the RDMA"
-              + " device and /dev/infiniband; `rdma link` lists what the kernel has");
+          "load the device's driver; `rdma link` lists what the kernel has; "
+              + Obstacles.CONTAINER_REMEDY);
     }
     VerbsException first =
         unusable.stream()
@@ -158,8 +158,26 @@ final class PortSelector {
         "none of the addresses tried ("
             + addresses
             + ") belongs to an active RDMA port that may be used; there are: "
-            + describe(),
-        "give the RDMA port's network interface an IP address, or name the address of one");
+            + describe()
+            + (inOtherNamespace() ? "; their addresses are of another network namespace" : ""),
+        inOtherNamespace()
+            ? Obstacles.CONTAINER_REMEDY
+            : "give the RDMA port's network interface an IP address, or name the address of one");
+  }
+
+  /**
+   * Whether the ports have IP addresses, and none of them is of an interface that this process
+   * sees: RDMA CM binds only addresses of a process's own network namespace.
+   */
+  private boolean inOtherNamespace() {
+    List<GidInfo> gids =
+        ports().stream()
+            .flatMap(port -> port.info.gids().stream())
+            .filter(gid -> gid.address().isPresent())
+            .toList();
+    return !gids.isEmpty()
+        && gids.stream()
+            .noneMatch(gid -> gid.netdevAddresses().contains(gid.address().orElseThrow()));
   }
 
   /** An address that was tried, with what RDMA CM said where that was an error. */

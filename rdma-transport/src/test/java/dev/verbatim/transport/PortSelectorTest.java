@@ -1,6 +1,7 @@
 package dev.verbatim.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.device.DeviceInfo;
@@ -155,6 +156,28 @@ class PortSelectorTest {
     assertEquals(UnavailableReason.ADDRESS_NOT_RDMA, none.reason());
     assertTrue(none.seen().contains("192.168.0.1"), none.seen());
     assertTrue(none.seen().contains("mlx5_1 port 1"), none.seen());
+    assertFalse(none.seen().contains("namespace"), none.seen());
+  }
+
+  @Test
+  void shouldSayWhatAContainerNeedsWhenNoInterfaceHasThePortsAddresses() {
+    GidInfo foreign =
+        new GidInfo(1, "::ffff:10.1.0.1", GidType.ROCE_V2, Optional.of(FAST), "", List.of());
+    // A link-local GID stands for no address, and one interface may have the other's number.
+    GidInfo linkLocal = gid(0, GidType.ROCE_V2, LINK_LOCAL);
+    GidInfo mistaken =
+        new GidInfo(
+            2, V6.getHostAddress(), GidType.ROCE_V2, Optional.of(V6), "eth0", List.of(MANAGEMENT));
+    DeviceInfo device =
+        device("mlx5_0", port(1, PortState.ACTIVE, 16, linkLocal, foreign, mistaken));
+
+    OpenResult.Unavailable none =
+        selector(new TransportConfig(), device).noChoice(List.of(), List.of(MANAGEMENT), List.of());
+    assertEquals(UnavailableReason.ADDRESS_NOT_RDMA, none.reason());
+    assertTrue(none.seen().contains("another network namespace"), none.seen());
+    assertTrue(none.remedy().contains("host's network"), none.remedy());
+    assertTrue(none.remedy().contains("macvlan"), none.remedy());
+    assertTrue(none.remedy().contains("SR-IOV"), none.remedy());
   }
 
   /** Errors that speak of the address do not hide one that speaks of something else. */

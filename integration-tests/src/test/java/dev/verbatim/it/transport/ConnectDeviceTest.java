@@ -8,6 +8,7 @@ import dev.verbatim.it.transport.PortControl.StandInFaults;
 import dev.verbatim.transport.MemoryRegion;
 import dev.verbatim.transport.PeerAddress;
 import dev.verbatim.transport.PeerConnection;
+import dev.verbatim.transport.QueuePairs;
 import dev.verbatim.transport.RdmaTransport;
 import dev.verbatim.transport.TransportConfig;
 import java.net.InetSocketAddress;
@@ -46,6 +47,38 @@ class ConnectDeviceTest extends DeviceTest {
     reader.disconnect("server");
     Transports.await("all queue pairs gone", () -> reader.counters().queuePairs() == 0);
     Transports.await("the server's too", () -> server.counters().queuePairs() == 0);
+  }
+
+  /** A depth of 1, which some stacks leave, makes READs many times slower. */
+  @Test
+  void shouldConnectWithTheReadDepthThatBothSidesAllowAndWaitForPeersThatAreNotReady()
+      throws Exception {
+    RdmaTransport server = open("server");
+    RdmaTransport reader = open(Transports.config("reader").qpsPerPeer(2));
+    PeerConnection connection = Transports.connect(reader, Transports.address("server", server));
+
+    List<QueuePairs.Attributes> queuePairs = QueuePairs.of(connection);
+    assertEquals(2, queuePairs.size());
+    for (QueuePairs.Attributes attributes : queuePairs) {
+      int allowed = Math.min(server.info().readDepth(), reader.info().readDepth());
+      assertTrue(allowed >= 8, "both devices allow more than what is configured");
+      assertEquals(allowed, attributes.readDepth());
+      if (!StandInFaults.present()) { // which has numbers of its own
+        assertEquals(6, attributes.retries());
+        assertEquals(7, attributes.rnrRetries());
+      }
+    }
+  }
+
+  /** Eight more READs than the peer serves at a time must wait, not fail. */
+  @Test
+  void shouldConnectWithThePeersDepthWhereThatIsLess() throws Exception {
+    RdmaTransport server = open(Transports.config("server").readDepth(2));
+    RdmaTransport reader = open(Transports.config("reader").maxReadBytes(4096));
+    PeerConnection connection = Transports.connect(reader, Transports.address("server", server));
+
+    assertEquals(2, QueuePairs.of(connection).getFirst().readDepth());
+    assertReads(reader, connection, patternRegion(server, 40_960), 0, 40_960);
   }
 
   @Test

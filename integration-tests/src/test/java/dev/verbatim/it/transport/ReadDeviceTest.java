@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.verbatim.it.transport.PortControl.StandInFaults;
 import dev.verbatim.transport.FilePinMode;
 import dev.verbatim.transport.MemoryRegion;
 import dev.verbatim.transport.PeerConnection;
@@ -14,8 +15,10 @@ import dev.verbatim.transport.ReadBuffer;
 import dev.verbatim.transport.ReadFailure;
 import dev.verbatim.transport.TransportCounters;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -109,6 +112,26 @@ class ReadDeviceTest extends DeviceTest {
     assertReads(regions.getFirst(), length - 1, 1);
     regions.getFirst().close();
     assertEquals(1, server.counters().memoryRegions(), "the pool's slab alone is left");
+  }
+
+  /** A page that is pinned stays when the file loses it; the process must not get SIGBUS. */
+  @Test
+  void shouldReadWhatWasThereWhenAMappedFileIsTruncated(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("shuffle.data");
+    long length = 1_000_003;
+    Pattern.write(file, length);
+    MemoryRegion region = server.registerFile(file, length, server.probe(directory)).getFirst();
+    FileChannel.open(file, StandardOpenOption.WRITE).truncate(0).close();
+
+    if (StandInFaults.present()) { // which copies from the mapping
+      readFails(region.iova(), region.rkey(), 100);
+      connection = Transports.connectEventually(reader, Transports.address("server", server));
+    } else {
+      assertReads(region, 0, length);
+      Files.delete(file);
+      assertReads(region, length - 4096, 4096);
+    }
+    assertReads(patternRegion(), 0, 4096);
   }
 
   @Test

@@ -13,13 +13,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 
 /** Peers that end and come back, or do not. */
-@EnabledIfEnvironmentVariable(
-    named = "VERBATIM_STANDIN_DIR",
-    matches = ".+",
-    disabledReason = "not tried on Soft-RoCE yet")
 class RestartDeviceTest extends DeviceTest {
   private static final long REGION = 1 << 20;
 
