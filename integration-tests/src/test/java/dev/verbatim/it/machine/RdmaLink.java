@@ -67,14 +67,6 @@ public final class RdmaLink {
     return sum;
   }
 
-  /** Memory regions that a process has registered at any device. */
-  public static long regions(long pid) {
-    return Command.run("rdma", "resource", "show", "mr")
-        .lines()
-        .filter(line -> line.contains(" pid " + pid + " "))
-        .count();
-  }
-
   private static String queueing(String words) {
     List<String> command = new ArrayList<>(List.of("tc", "-s", "qdisc"));
     command.addAll(List.of(words.split(" ")));

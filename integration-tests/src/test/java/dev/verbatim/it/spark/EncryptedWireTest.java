@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * What travels between two machines where Spark is told to encrypt: nothing that can be read. That
- * the same text is found without encryption is shown by {@link StandaloneWireTest}.
+ * the same text is found on either wire without encryption is shown by {@link StandaloneWireTest}.
  */
 @Tag("wire")
 class EncryptedWireTest {

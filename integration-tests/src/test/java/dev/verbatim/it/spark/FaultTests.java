@@ -2,14 +2,12 @@ package dev.verbatim.it.spark;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.verbatim.it.spark.fixture.Deadline;
 import dev.verbatim.it.spark.fixture.Device;
 import dev.verbatim.it.spark.fixture.Executors;
 import dev.verbatim.it.spark.fixture.GatedShuffle;
 import dev.verbatim.it.spark.fixture.Scenario;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.Traffic;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.EnumSet;
 import org.junit.jupiter.api.MethodOrderer;
@@ -25,8 +23,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 abstract class FaultTests extends ApplicationTests {
-  private static final Duration FLAP = Duration.ofSeconds(60);
-
   FaultTests(Device device) {
     super(device);
   }
@@ -52,7 +48,7 @@ abstract class FaultTests extends ApplicationTests {
   }
 
   @Test
-  @Order(3)
+  @Order(5)
   void shouldRecomputeWhenAnExecutorIsKilledWhileOthersReadFromIt() {
     Traffic before = cluster().traffic();
     GatedShuffle shuffle = new GatedShuffle();
@@ -62,28 +58,5 @@ abstract class FaultTests extends ApplicationTests {
     assertResult(Scenario.GATED_SHUFFLE, shuffle.finish());
     Traffic added = cluster().traffic().since(before);
     assertTrue(added.fetchFailures() > 0, () -> "a reducer must have met a FetchFailed: " + added);
-  }
-
-  /** For devices that have a port: down in the middle of a job, up again after it. */
-  final void flapPort() {
-    Traffic before = cluster().traffic();
-    GatedShuffle shuffle = new GatedShuffle();
-    shuffle.start(cluster());
-    device().portDown();
-    try {
-      assertResult(Scenario.GATED_SHUFFLE, shuffle.finish());
-      Deadline.await(
-          "bytes by both ways",
-          FLAP,
-          () -> bothWays(cluster().traffic().since(before)),
-          () -> cluster().traffic().since(before));
-    } finally {
-      device().portUp();
-    }
-    awaitReturnToRdma();
-  }
-
-  private static boolean bothWays(Traffic traffic) {
-    return traffic.bytesByRdma() > 0 && traffic.bytesByTcp() > 0;
   }
 }

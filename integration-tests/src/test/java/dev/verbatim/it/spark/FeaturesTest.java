@@ -1,7 +1,6 @@
 package dev.verbatim.it.spark;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.verbatim.it.spark.fixture.Deadline;
 import dev.verbatim.it.spark.fixture.Executors;
@@ -11,7 +10,6 @@ import dev.verbatim.it.spark.fixture.Job;
 import dev.verbatim.it.spark.fixture.Python;
 import dev.verbatim.it.spark.fixture.Stages;
 import dev.verbatim.it.spark.fixture.StandIn;
-import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
 import dev.verbatim.it.spark.fixture.Traffic;
 import java.time.Duration;
@@ -20,18 +18,12 @@ import java.util.EnumSet;
 import java.util.Map;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkEnv;
-import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestMethodOrder;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
-/** Features of Spark that need no settings of their own, in one application with Kryo. */
 @Tag("standin")
-@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-class FeaturesTest extends ApplicationTests {
+class FeaturesTest extends FeatureTests {
   /** Two executors' own mappings and a few slabs; a mapping for each map output would be 10,000. */
   private static final int MOST_NEW_MAPPINGS = 300;
 
@@ -44,60 +36,47 @@ class FeaturesTest extends ApplicationTests {
   }
 
   @Override
-  Collection<? extends Job> scenarios() {
+  EnumSet<Feature> features() {
     EnumSet<Feature> features = EnumSet.range(Feature.BYPASS_MERGE_WRITER, Feature.STREAMING);
     features.removeAll(
-        EnumSet.of(Feature.MAPS_10000, Feature.FETCH_IN_BATCHES, Feature.FETCH_ONE_BY_ONE));
+        EnumSet.of(
+            Feature.FEW_MAPS,
+            Feature.MAPS_10000,
+            Feature.FETCH_IN_BATCHES,
+            Feature.FETCH_ONE_BY_ONE));
     if (!Python.present()) {
-      features.remove(Feature.CHILD_PROCESSES);
+      features.remove(Feature.PYTHON_PROCESSES);
     }
     return features;
   }
 
   @Override
-  TestCluster.Builder settings(TestCluster.Builder application) {
-    return GatedShuffle.settings(application)
-        .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
-  }
-
-  @ParameterizedTest(name = "{0}")
-  @Order(1)
-  @EnumSource(
-      mode = EnumSource.Mode.MATCH_NONE,
-      names = {"FETCH_.*|.*MAPS.*", "PUSHED_.*|SPECULATION|KEPT_.*|LARGE_.*"})
-  void shouldReturnWhatStockSparkReturns(Feature feature) {
-    assumeTrue(feature != Feature.CHILD_PROCESSES || Python.present(), "there is no python3");
-
-    runUndisturbed(feature);
+  Collection<? extends Job> scenarios() {
+    EnumSet<Feature> features = features();
+    features.add(Feature.FEW_MAPS);
+    return features;
   }
 
   @Test
   @Order(2)
-  void shouldNotMapEachFileWhenThereAreManySmallMapOutputs() {
-    long before = mappings();
-
-    Outcome outcome = cluster().run(Feature.MAPS_10000);
-    assertResult(Feature.FEW_MAPS, outcome.lines());
-    device().assertTravelled(outcome.traffic());
-    long added = mappings() - before;
-    assertTrue(added < MOST_NEW_MAPPINGS, () -> added + " new mappings");
-  }
-
-  private static long mappings() {
-    return Executors.running().values().stream().mapToLong(Executors::mappings).sum();
-  }
-
-  @Test
-  @Order(3)
   void shouldGiveAllBackWhenAJobIsCancelledInMidRead() {
     GatedShuffle finished = new GatedShuffle();
     finished.start(cluster());
+    long whileRead = regions();
     finished.finish();
     collectShuffles();
+    Deadline.await(
+        "return of the finished job's memory",
+        Duration.ofSeconds(20),
+        () -> regions() < whileRead,
+        () -> whileRead + " regions while it was read, now " + regions());
     long before = regions();
     GatedShuffle cancelled = new GatedShuffle();
     cancelled.start(cluster());
-    assertTrue(regions() > before, "the maps of the job must be registered");
+    long registered = regions();
+    assertTrue(
+        registered > before,
+        () -> "the maps of the job must be registered: " + before + ", then " + registered);
     cancelled.cancel(cluster());
 
     Deadline.await(
@@ -108,7 +87,7 @@ class FeaturesTest extends ApplicationTests {
           return regions() <= before;
         },
         () -> before + " regions before, now " + regions());
-    runUndisturbed(Feature.BYPASS_MERGE_WRITER);
+    runUndisturbed(Feature.BARRIER_STAGE);
   }
 
   /** Spark removes a shuffle when the driver's collector finds that nobody knows of it. */
@@ -129,6 +108,22 @@ class FeaturesTest extends ApplicationTests {
     return Executors.running().values().stream()
         .mapToLong(process -> counters.get(Long.toString(process.pid())).get("mrs"))
         .sum();
+  }
+
+  @Test
+  @Order(3)
+  void shouldNotMapEachFileWhenThereAreManySmallMapOutputs() {
+    long before = mappings();
+
+    Outcome outcome = cluster().run(Feature.MAPS_10000);
+    assertResult(Feature.FEW_MAPS, outcome.lines());
+    device().assertTravelled(outcome.traffic());
+    long added = mappings() - before;
+    assertTrue(added < MOST_NEW_MAPPINGS, () -> added + " new mappings");
+  }
+
+  private static long mappings() {
+    return Executors.running().values().stream().mapToLong(Executors::mappings).sum();
   }
 
   @Test

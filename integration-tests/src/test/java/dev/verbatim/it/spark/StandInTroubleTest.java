@@ -4,10 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.verbatim.it.spark.fixture.Executors;
 import dev.verbatim.it.spark.fixture.GatedShuffle;
 import dev.verbatim.it.spark.fixture.Scenario;
-import dev.verbatim.it.spark.fixture.ShuffleFiles;
 import dev.verbatim.it.spark.fixture.StandIn;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
@@ -15,11 +13,9 @@ import dev.verbatim.it.spark.fixture.Traffic;
 import dev.verbatim.shuffle.registry.RegistryEndpoint;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.IntSupplier;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.util.RpcUtils;
@@ -31,7 +27,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One application in trouble: calls, files, the link and the registry fail in turn. */
+/** One application in trouble: calls, the link and the registry fail in turn. */
 @Tag("standin")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class StandInTroubleTest extends ApplicationTests {
@@ -49,7 +45,7 @@ class StandInTroubleTest extends ApplicationTests {
 
   @Override
   Collection<Scenario> scenarios() {
-    return List.of(SCENARIO, Scenario.GATED_SHUFFLE);
+    return List.of(SCENARIO);
   }
 
   @Override
@@ -129,41 +125,9 @@ class StandInTroubleTest extends ApplicationTests {
     runUndisturbed(SCENARIO);
   }
 
-  @Test
-  @Order(3)
-  void shouldReadOnByRdmaWhenDataFilesAreDeletedWhileTheyAreRead() {
-    Traffic traffic = loseFilesInMidRead(ShuffleFiles::delete);
-
-    assertEquals(0, traffic.bytesByTcp(), () -> "what is registered stays: " + traffic);
-  }
-
-  /** On this device a READ of what is not there fails; no process may be killed by a signal. */
-  @Test
-  @Order(4)
-  void shouldReturnTheRightResultWhenDataFilesAreTruncatedWhileTheyAreRead() {
-    Traffic traffic = loseFilesInMidRead(ShuffleFiles::truncate);
-
-    assertTrue(traffic.fetchFailures() > 0, () -> "TCP has nothing to serve either: " + traffic);
-  }
-
-  private Traffic loseFilesInMidRead(IntSupplier loss) {
-    Set<String> executors = Executors.running().keySet();
-    Traffic before = cluster().traffic();
-    GatedShuffle shuffle = new GatedShuffle();
-    shuffle.start(cluster());
-    assertTrue(loss.getAsInt() > 0, "files are there");
-
-    assertResult(Scenario.GATED_SHUFFLE, shuffle.finish());
-    Traffic added = cluster().traffic().since(before);
-    assertTrue(added.bytesByRdma() > 0, added::toString);
-    assertEquals(executors, Executors.running().keySet(), "no executor died");
-    runUndisturbed(SCENARIO);
-    return added;
-  }
-
   /** Last, since it does not come back; the counters do not reach the driver any more either. */
   @Test
-  @Order(5)
+  @Order(3)
   void shouldUseTcpWhenTheRegistryIsGone() {
     SparkEnv driver = SparkEnv.get();
     RpcEndpointRef registry =

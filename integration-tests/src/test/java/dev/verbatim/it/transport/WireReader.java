@@ -29,8 +29,6 @@ final class WireReader {
   /** Packets that must be lost before a lossy wire proves something. */
   private static final int ENOUGH_LOST = 3;
 
-  private static final int ENOUGH_READS = 5;
-
   /** What a READ whose packets are lost may end with. */
   private static final Set<ReadFailure.Kind> LATE =
       EnumSet.of(
@@ -268,7 +266,7 @@ final class WireReader {
         lost = number(WireTest.DROPPED) + RdmaLink.dropped();
         repeated = number(WireTest.REPEATED) + RdmaLink.repeated() - repeatedBefore;
         proven = lost >= enough && repeated > 0 && succeeded > 0;
-      } while (!(proven && succeeded + failed >= ENOUGH_READS) && System.nanoTime() < end);
+      } while (!proven && System.nanoTime() < end);
     } finally {
       RdmaLink.heal();
       ask(WireTest.HEAL);
