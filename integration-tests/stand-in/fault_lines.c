@@ -156,6 +156,8 @@ static bool parse_word(struct standin_rule *rule, char *word, const char *comman
 		return rule->hit.corrupt = true;
 	if (!value && !strcmp(word, "instant") && rule->kind == LINE_MODEL)
 		return rule->model.instant = true;
+	if (!value && !strcmp(word, "nocopy") && rule->kind == LINE_MODEL)
+		return rule->model.nocopy = true;
 	if (!value)
 		return false;
 	*value++ = 0;

@@ -17,7 +17,7 @@ static bool first_load_done;
 static char command_line[8192];
 
 static atomic_int rules_of[STANDIN_OPS];
-static _Atomic bool port_down, device_dead, device_absent, instant;
+static _Atomic bool port_down, device_dead, device_absent, instant, nocopy;
 static struct standin_model model;
 
 static void (*cm_drop)(void);
@@ -148,6 +148,7 @@ static void apply(struct standin_rule *now)
 	rules = now;
 	model = level.model;
 	instant = level.model.instant;
+	nocopy = level.model.nocopy;
 	for (int op = 0; op < STANDIN_OPS; op++)
 		rules_of[op] = counts[op];
 	pthread_mutex_unlock(&lock);
@@ -272,6 +273,11 @@ struct standin_model standin_current_model(void)
 	struct standin_model copy = model;
 	pthread_mutex_unlock(&lock);
 	return copy;
+}
+
+bool standin_nocopy(void)
+{
+	return nocopy;
 }
 
 bool standin_port_up(void)

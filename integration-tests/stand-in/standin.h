@@ -168,6 +168,7 @@ struct standin_hit {
 
 struct standin_model {
 	bool instant;
+	bool nocopy;
 	uint64_t latency_ns;
 	double ns_per_byte;
 };
@@ -179,6 +180,7 @@ int standin_fault_errno(enum standin_op op, const struct standin_match *match);
 struct standin_model standin_current_model(void);
 bool standin_port_up(void);
 bool standin_device_dead(void);
+bool standin_nocopy(void);
 bool standin_device_absent(void);
 void standin_monitor_start(void);
 /* Hooks of the connection manager: all connections dropped; the device removed. */

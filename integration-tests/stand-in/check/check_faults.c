@@ -276,6 +276,14 @@ static void models(void)
 	EQUAL(post_read(&end, 1, end.remote, end.rkey, 4096, IBV_SEND_SIGNALED), 0);
 	EQUAL(ibv_poll_cq(end.cq, 1, &wc), 1);
 	EQUAL(wc.status, IBV_WC_SUCCESS);
+	EQUAL(end.buffer[1], pattern(1));
+	faults("model instant nocopy\n");
+	usleep(100000);
+	end.buffer[1] = 0;
+	EQUAL(post_read(&end, 2, end.remote, end.rkey + 1, 4096, IBV_SEND_SIGNALED), 0);
+	EQUAL(ibv_poll_cq(end.cq, 1, &wc), 1);
+	EQUAL(wc.status, IBV_WC_SUCCESS);
+	EQUAL(end.buffer[1], 0);
 	end_close(&end);
 	server_stop(&server);
 }

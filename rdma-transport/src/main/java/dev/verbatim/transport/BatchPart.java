@@ -2,7 +2,8 @@ package dev.verbatim.transport;
 
 /**
  * A contiguous range of a batch's bytes that goes to one queue pair, and a cursor that cuts it into
- * work requests no longer than the port's maximal message.
+ * work requests no longer than the port's maximal message. It belongs to its batch, which uses it
+ * again.
  */
 final class BatchPart {
   final ReadBatch batch;
@@ -14,19 +15,31 @@ final class BatchPart {
   private int pieceRead;
   private long pieceOffset;
 
+  // Below: the send queue's.
+  BatchPart next;
+  int lastSequence;
+
+  BatchPart(ReadBatch batch) {
+    this.batch = batch;
+  }
+
   /**
+   * Starts anew.
+   *
    * @param from first byte, counted over all READs of the batch in their order
    * @param bytes of the range
    */
-  BatchPart(ReadBatch batch, long from, long bytes) {
-    this.batch = batch;
-    this.left = bytes;
+  BatchPart of(long from, long bytes) {
+    left = bytes;
+    read = 0;
     long skip = from;
     while (skip >= batch.length(read)) {
       skip -= batch.length(read);
       read++;
     }
-    this.offset = skip;
+    offset = skip;
+    next = null;
+    return this;
   }
 
   boolean hasNext() {
@@ -40,10 +53,11 @@ final class BatchPart {
     pieceRead = read;
     pieceOffset = offset;
     left -= length;
-    offset += length;
-    if (offset == batch.length(read)) {
+    if (length == inRead) {
       read++;
       offset = 0;
+    } else {
+      offset += length;
     }
     return length;
   }

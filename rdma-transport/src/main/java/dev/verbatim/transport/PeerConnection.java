@@ -34,6 +34,7 @@ public final class PeerConnection {
   private final Owner owner;
   private final SendQueue[] queues;
   private final CmEndpoint[] endpoints;
+  private final long readTimeoutNanos;
   private final Object lock = new Object();
 
   // Guarded by the lock.
@@ -41,6 +42,7 @@ public final class PeerConnection {
   private ReadBatch oldest;
   private ReadBatch newest;
   private int nextQueue;
+  private boolean used;
   private long lastUsedNanos = System.nanoTime();
 
   private volatile boolean open = true;
@@ -50,6 +52,7 @@ public final class PeerConnection {
     this.owner = owner;
     this.queues = queues.clone();
     this.endpoints = endpoints.clone();
+    this.readTimeoutNanos = owner.readTimeoutNanos();
   }
 
   public PeerAddress peer() {
@@ -66,7 +69,7 @@ public final class PeerConnection {
    * connection is down already. May be called by any thread, a listener's included.
    *
    * @throws IllegalArgumentException when the batch is empty or has a buffer of another transport
-   * @throws IllegalStateException when the batch was posted before
+   * @throws IllegalStateException when the batch is under way
    */
   public void read(ReadBatch batch) {
     batch.give(owner.pool());
@@ -74,9 +77,7 @@ public final class PeerConnection {
     synchronized (lock) {
       down = cause;
       if (down == null) {
-        long now = System.nanoTime();
-        lastUsedNanos = now;
-        batch.deadlineNanos = now + owner.readTimeoutNanos();
+        used = true;
         append(batch);
         try {
           stripe(batch);
@@ -97,13 +98,20 @@ public final class PeerConnection {
 
   private void stripe(ReadBatch batch) {
     long total = batch.bytes();
-    int parts = Math.clamp(total / STRIPE_BYTES, 1, queues.length);
+    int parts = queues.length == 1 ? 1 : Math.clamp(total / STRIPE_BYTES, 1, queues.length);
+    if (parts == 1) {
+      addPart(batch, 0, total);
+      return;
+    }
     long partBytes = (total + parts - 1) / parts;
     for (long from = 0; from < total; from += partBytes) {
-      queues[nextQueue].add(new BatchPart(batch, from, Math.min(partBytes, total - from)));
-      batch.partsLeft++;
-      nextQueue = (nextQueue + 1) % queues.length;
+      addPart(batch, from, Math.min(partBytes, total - from));
     }
+  }
+
+  private void addPart(ReadBatch batch, long from, long bytes) {
+    queues[nextQueue].add(batch.part(from, bytes));
+    nextQueue = nextQueue + 1 == queues.length ? 0 : nextQueue + 1;
   }
 
   private void post(SendQueue queue) throws VerbsException {
@@ -146,18 +154,24 @@ public final class PeerConnection {
       // In order: whatever was posted before the first one that failed has ended well, and nothing
       // after it.
       int last = success ? sequence : sequence - 1;
-      while (queue.isPosted(last)) {
-        ReadBatch batch = queue.popSucceeded(owner.counters());
-        if (batch != null) {
-          remove(batch);
-          ended.add(batch);
-        }
+      if (queue.isPosted(last)) {
+        succeeded(queue, last, ended);
       }
       if (!success) {
         queue.setFailed();
-        failed(queue.batch(sequence), status, vendorError);
+        failed(queue.oldestBatch(), status, vendorError);
       } else {
         postMore(queue);
+      }
+    }
+  }
+
+  private void succeeded(SendQueue queue, int last, List<ReadBatch> ended) {
+    queue.succeeded(last, owner.counters());
+    for (ReadBatch batch = queue.pollSucceeded(); batch != null; batch = queue.pollSucceeded()) {
+      if (--batch.partsLeft == 0) {
+        remove(batch);
+        ended.add(batch);
       }
     }
   }
@@ -190,10 +204,24 @@ public final class PeerConnection {
     }
   }
 
-  /** Fails the connection when its oldest batch is late; called by the poller now and then. */
+  /**
+   * Fails the connection when its oldest batch is late; called by the poller now and then. The time
+   * of a batch begins with the first such look at it: reading the clock costs as much as a READ.
+   */
   void checkDeadline(long nowNanos) {
     synchronized (lock) {
-      if (oldest == null || oldest.deadlineNanos - nowNanos > 0 || cause != null) {
+      if (used) {
+        lastUsedNanos = nowNanos;
+        used = oldest != null;
+      }
+      if (oldest == null || cause != null) {
+        return;
+      }
+      for (ReadBatch batch = newest; batch != null && !batch.dated; batch = batch.previous) {
+        batch.dated = true;
+        batch.deadlineNanos = nowNanos + readTimeoutNanos;
+      }
+      if (oldest.deadlineNanos - nowNanos > 0) {
         return;
       }
       for (ReadBatch batch = oldest;
@@ -204,8 +232,7 @@ public final class PeerConnection {
               new ReadFailure(
                   ReadFailure.Kind.DEADLINE,
                   ("%d READs of %d bytes from %s did not end within %d ms")
-                      .formatted(
-                          batch.size(), batch.bytes(), peer, owner.readTimeoutNanos() / 1_000_000));
+                      .formatted(batch.size(), batch.bytes(), peer, readTimeoutNanos / 1_000_000));
         }
         owner.counters().readFailed(ReadFailure.Kind.DEADLINE.name());
       }
@@ -218,15 +245,18 @@ public final class PeerConnection {
    * the poller.
    */
   void retired() {
+    synchronized (lock) {
+      // First: an ended batch may be given to another connection at once.
+      for (SendQueue queue : queues) {
+        queue.clear();
+      }
+    }
     while (true) {
       ReadBatch batch;
       ReadFailure failure;
       synchronized (lock) {
         batch = oldest;
         if (batch == null) {
-          for (SendQueue queue : queues) {
-            queue.clear();
-          }
           return;
         }
         remove(batch);
@@ -247,10 +277,13 @@ public final class PeerConnection {
     };
   }
 
-  /** Fails the connection when no batch is under way and none was for so long. */
+  /**
+   * Fails the connection when no batch is under way and none was for so long, as far as {@link
+   * #checkDeadline} has seen.
+   */
   void failIfIdle(long nowNanos, long idleNanos, ReadFailure failure) {
     synchronized (lock) {
-      if (oldest == null && nowNanos - lastUsedNanos >= idleNanos) {
+      if (!used && nowNanos - lastUsedNanos >= idleNanos) {
         failLocked(failure);
       }
     }
@@ -259,7 +292,7 @@ public final class PeerConnection {
   /** Somebody is about to READ: not the moment to be found idle. False when it is too late. */
   boolean touch() {
     synchronized (lock) {
-      lastUsedNanos = System.nanoTime();
+      used = true;
       return cause == null;
     }
   }
@@ -311,6 +344,5 @@ public final class PeerConnection {
     }
     batch.previous = null;
     batch.next = null;
-    lastUsedNanos = System.nanoTime();
   }
 }

@@ -5,28 +5,39 @@ import java.util.Objects;
 
 /**
  * READs that are posted together and end together. Filled by one thread, then given to {@link
- * PeerConnection#read}, once. Holds a reference to each buffer until it has ended.
+ * PeerConnection#read}. Holds a reference to each buffer until the READs have ended; drops it
+ * before its listener is told. From then on, in the listener's call too, the batch is empty and may
+ * be filled and given again: one that is used again and again allocates nothing.
  */
 public final class ReadBatch {
   private static final int INITIAL_CAPACITY = 8;
+
+  // Words of a READ. An array of primitives, so that a READ costs no object.
+  private static final int IOVA = 0;
+  private static final int ADDRESS = 1;
+  private static final int LENGTH = 2;
+  private static final int KEYS = 3; // rkey in the high half, lkey in the low
+  private static final int WORDS = 4;
 
   private final ReadListener listener;
   private int size;
   private long bytes;
   private boolean given;
+  private long[] reads = new long[WORDS * INITIAL_CAPACITY];
 
-  // One READ per index; arrays of primitives so that a READ costs no object.
-  private long[] iovas = new long[INITIAL_CAPACITY];
-  private long[] addresses = new long[INITIAL_CAPACITY];
-  private long[] lengths = new long[INITIAL_CAPACITY];
-  private int[] rkeys = new int[INITIAL_CAPACITY];
-  private int[] lkeys = new int[INITIAL_CAPACITY];
-  private ReadBuffer[] buffers = new ReadBuffer[INITIAL_CAPACITY];
+  /** A buffer into which several READs go one after the other is held once for all of them. */
+  private ReadBuffer[] buffers = new ReadBuffer[1];
+
+  private int held;
+
+  /** As many as were needed at a time; the first is enough where there is one queue pair. */
+  private BatchPart[] parts = {new BatchPart(this)};
 
   // Below: the connection's, guarded by its lock.
   ReadBatch previous;
   ReadBatch next;
-  long deadlineNanos;
+  boolean dated;
+  long deadlineNanos; // where it is dated
   int partsLeft;
   ReadFailure failure;
 
@@ -43,38 +54,42 @@ public final class ReadBatch {
    * @param offset of the first byte in the buffer
    * @param length bytes, from 1
    * @throws IndexOutOfBoundsException when the range is not inside the buffer
-   * @throws IllegalStateException when the batch was posted already, or the buffer released
+   * @throws IllegalStateException when the batch is under way, or the buffer released
    */
   public ReadBatch add(long iova, int rkey, ReadBuffer buffer, long offset, long length) {
     if (given) {
-      throw new IllegalStateException("the batch was posted already");
+      throw underWay();
     }
     if (length < 1) {
       throw new IllegalArgumentException("length = " + length + " is out of range: from 1");
     }
     long address = buffer.address(offset, length);
-    buffer.retain();
-    if (size == iovas.length) {
-      grow(size * 2);
+    if (held == 0 || buffers[held - 1] != buffer) {
+      hold(buffer);
     }
-    iovas[size] = iova;
-    addresses[size] = address;
-    lengths[size] = length;
-    rkeys[size] = rkey;
-    lkeys[size] = buffer.lkey();
-    buffers[size] = buffer;
+    int at = WORDS * size;
+    if (at == reads.length) {
+      reads = Arrays.copyOf(reads, 2 * at);
+    }
+    reads[at + IOVA] = iova;
+    reads[at + ADDRESS] = address;
+    reads[at + LENGTH] = length;
+    reads[at + KEYS] = (long) rkey << 32 | buffer.lkey() & 0xffff_ffffL;
     size++;
     bytes += length;
     return this;
   }
 
-  private void grow(int capacity) {
-    iovas = Arrays.copyOf(iovas, capacity);
-    addresses = Arrays.copyOf(addresses, capacity);
-    lengths = Arrays.copyOf(lengths, capacity);
-    rkeys = Arrays.copyOf(rkeys, capacity);
-    lkeys = Arrays.copyOf(lkeys, capacity);
-    buffers = Arrays.copyOf(buffers, capacity);
+  private void hold(ReadBuffer buffer) {
+    if (held == buffers.length) {
+      buffers = Arrays.copyOf(buffers, 2 * held);
+    }
+    buffer.retain();
+    buffers[held++] = buffer;
+  }
+
+  private static IllegalStateException underWay() {
+    return new IllegalStateException("the batch was posted already and has not ended");
   }
 
   /** READs added. */
@@ -87,54 +102,71 @@ public final class ReadBatch {
     return bytes;
   }
 
-  /** Takes the batch for posting; it can be taken once, and not empty. */
+  /** Takes the batch for posting: not empty, and not while it is under way. */
   void give(BufferPool pool) {
+    if (given) {
+      throw underWay();
+    }
     if (size == 0) {
       throw new IllegalArgumentException("the batch is empty");
     }
-    if (given) {
-      throw new IllegalStateException("the batch was posted already");
-    }
-    for (int i = 0; i < size; i++) {
+    for (int i = 0; i < held; i++) {
       if (!buffers[i].isOf(pool)) {
         throw new IllegalArgumentException("a buffer of the batch is of another transport");
       }
     }
     given = true;
+    failure = null;
+    dated = false;
+    partsLeft = 0;
+  }
+
+  /** One more part, of bytes that no other part has. */
+  BatchPart part(long from, long count) {
+    int index = partsLeft++;
+    if (index == parts.length) {
+      parts = Arrays.copyOf(parts, index + 1);
+      parts[index] = new BatchPart(this);
+    }
+    return parts[index].of(from, count);
   }
 
   long iova(int read) {
-    return iovas[read];
+    return reads[WORDS * read + IOVA];
   }
 
   int rkey(int read) {
-    return rkeys[read];
+    return (int) (reads[WORDS * read + KEYS] >>> 32);
   }
 
   long address(int read) {
-    return addresses[read];
+    return reads[WORDS * read + ADDRESS];
   }
 
   int lkey(int read) {
-    return lkeys[read];
+    return (int) reads[WORDS * read + KEYS];
   }
 
   long length(int read) {
-    return lengths[read];
+    return reads[WORDS * read + LENGTH];
   }
 
-  /** Tells the listener and drops the buffers; called once, when the device is done with them. */
+  /** Drops the buffers and tells the listener; called when the device is done with them. */
   void end(ReadFailure cause) {
     try {
+      for (int i = 0; i < held; i++) {
+        buffers[i].release();
+      }
+    } finally {
+      Arrays.fill(buffers, 0, held, null);
+      held = 0;
+      size = 0;
+      bytes = 0;
+      given = false;
       if (cause == null) {
         listener.onSuccess();
       } else {
         listener.onFailure(cause);
-      }
-    } finally {
-      for (int i = 0; i < size; i++) {
-        buffers[i].release();
-        buffers[i] = null;
       }
     }
   }

@@ -8,8 +8,6 @@ import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayDeque;
-import java.util.Arrays;
 
 /**
  * The send queue of one queue pair: knows which work requests are posted, which batches they belong
@@ -31,13 +29,19 @@ final class SendQueue {
   // The chain handed to the device: the provider copies it, so it is reused for every post.
   private final MemorySegment requests;
   private final MemorySegment entries;
-  private final long requestsAddress;
   private final MemorySegment badRequest;
 
-  private final ArrayDeque<BatchPart> waiting = new ArrayDeque<>();
-  private final BatchPart[] posted;
-  private final long[] postedBytes;
-  private final boolean[] endsPart;
+  // Parts of batches in their order, linked: ended parts are gone, then come posted ones, and from
+  // `waiting` on those that are not, or not yet wholly, posted.
+  private BatchPart oldest;
+  private BatchPart waiting;
+  private BatchPart newest;
+
+  /** Bytes posted ever, up to and with a work request. */
+  private final long[] bytesWith;
+
+  private long bytesPosted;
+  private long bytesSucceeded;
   private int nextSequence;
   private int oldestSequence;
   private int unsignalled;
@@ -60,17 +64,15 @@ final class SendQueue {
     // A power of two, so that slots stay distinct when the sequence number wraps.
     int slots = depth == 1 ? 1 : Integer.highestOneBit(depth - 1) << 1;
     this.mask = slots - 1;
-    this.posted = new BatchPart[slots];
-    this.postedBytes = new long[slots];
-    this.endsPart = new boolean[slots];
+    this.bytesWith = new long[slots];
     this.requests = IbvSendWr.STRUCT.allocate(arena, depth);
     this.entries = IbvSge.STRUCT.allocate(arena, depth);
-    this.requestsAddress = requests.address();
     this.badRequest = arena.allocate(ValueLayout.ADDRESS);
     for (int i = 0; i < depth; i++) {
       IbvSendWr.SG_LIST.setAddress(requests, i, entries.address() + i * IbvSge.STRUCT.size());
       IbvSendWr.NUM_SGE.set(requests, i, 1);
       IbvSendWr.OPCODE.set(requests, i, VerbsConstants.IBV_WR_RDMA_READ);
+      link(i);
     }
   }
 
@@ -78,25 +80,43 @@ final class SendQueue {
     return key;
   }
 
+  private void link(int index) {
+    IbvSendWr.NEXT.setAddress(
+        requests, index, requests.address() + (index + 1) * IbvSendWr.STRUCT.size());
+  }
+
   void add(BatchPart part) {
-    waiting.add(part);
+    if (newest == null) {
+      oldest = part;
+    } else {
+      newest.next = part;
+    }
+    newest = part;
+    if (waiting == null) {
+      waiting = part;
+    }
   }
 
   /** Posts what waits as far as there is room, with one doorbell. */
   void post() throws VerbsException {
     int room = depth - (nextSequence - oldestSequence);
     int count = 0;
-    while (count < room && !waiting.isEmpty()) {
-      BatchPart part = waiting.peek();
+    while (count < room && waiting != null) {
+      BatchPart part = waiting;
       build(count, part, count + 1 == room);
       if (!part.hasNext()) {
-        waiting.remove();
+        part.lastSequence = nextSequence - 1;
+        waiting = part.next;
       }
       count++;
     }
     if (count > 0) {
       IbvSendWr.NEXT.setAddress(requests, count - 1, 0);
-      verbs.postSend(queuePair, requests, badRequest);
+      try {
+        verbs.postSend(queuePair, requests, badRequest);
+      } finally {
+        link(count - 1);
+      }
     }
   }
 
@@ -106,20 +126,15 @@ final class SendQueue {
     IbvSge.LENGTH.set(entries, index, (int) length);
     IbvSge.LKEY.set(entries, index, part.lkey());
 
-    boolean ends = !part.hasNext();
-    boolean signal = ends || lastRoom || unsignalled + 1 >= signalEvery;
+    boolean signal = lastRoom || !part.hasNext() || unsignalled + 1 >= signalEvery;
     unsignalled = signal ? 0 : unsignalled + 1;
     IbvSendWr.WR_ID.set(requests, index, (long) key << 32 | nextSequence & 0xffff_ffffL);
-    IbvSendWr.NEXT.setAddress(
-        requests, index, requestsAddress + (index + 1) * IbvSendWr.STRUCT.size());
     IbvSendWr.SEND_FLAGS.set(requests, index, signal ? VerbsConstants.IBV_SEND_SIGNALED : 0);
     IbvSendWr.WR_RDMA_REMOTE_ADDR.set(requests, index, part.iova());
     IbvSendWr.WR_RDMA_RKEY.set(requests, index, part.rkey());
 
-    int slot = slot(nextSequence);
-    posted[slot] = part;
-    postedBytes[slot] = length;
-    endsPart[slot] = ends;
+    bytesPosted += length;
+    bytesWith[slot(nextSequence)] = bytesPosted;
     nextSequence++;
   }
 
@@ -137,28 +152,38 @@ final class SendQueue {
     return failed;
   }
 
-  /** The batch of a posted work request. */
-  ReadBatch batch(int sequence) {
-    return posted[slot(sequence)].batch;
+  /** The batch of the oldest posted work request. */
+  ReadBatch oldestBatch() {
+    return oldest.batch;
   }
 
-  /**
-   * Takes the oldest posted work request as ended well and answers its batch when that was the last
-   * one of the batch, or else null.
-   */
-  ReadBatch popSucceeded(Counters counters) {
-    int slot = slot(oldestSequence++);
-    BatchPart part = posted[slot];
-    posted[slot] = null;
-    counters.readsCompleted.increment();
-    counters.readBytes.add(postedBytes[slot]);
-    return endsPart[slot] && --part.batch.partsLeft == 0 ? part.batch : null;
+  /** Takes all posted work requests up to and with this one as ended well. */
+  void succeeded(int sequence, Counters counters) {
+    long bytes = bytesWith[slot(sequence)];
+    counters.readsSucceeded(sequence - oldestSequence + 1, bytes - bytesSucceeded);
+    bytesSucceeded = bytes;
+    oldestSequence = sequence + 1;
+  }
+
+  /** The batch of a part that has ended well and is not taken yet, or null. */
+  ReadBatch pollSucceeded() {
+    BatchPart part = oldest;
+    if (part == waiting || part.lastSequence - oldestSequence >= 0) {
+      return null;
+    }
+    oldest = part.next;
+    if (oldest == null) {
+      newest = null;
+    }
+    part.next = null;
+    return part.batch;
   }
 
   /** Forgets everything: the queue pair is destroyed. */
   void clear() {
-    waiting.clear();
-    Arrays.fill(posted, null);
+    oldest = null;
+    waiting = null;
+    newest = null;
     oldestSequence = nextSequence;
   }
 

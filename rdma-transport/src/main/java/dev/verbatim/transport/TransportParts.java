@@ -103,7 +103,7 @@ final class TransportParts implements PortMonitor.Actions {
             port.completionQueue(),
             table,
             config.spin().toNanos(),
-            arena);
+            Arena.ofAuto()); // a call with memory of a shared arena counts it atomically, twice
     connector =
         new Connector(
             config,

@@ -22,7 +22,7 @@ class BatchPartTest {
   @Test
   void shouldCutAReadAtTheLongestMessage() {
     ReadBatch batch = new ReadBatch(new RecordingListener()).add(1000, 5, buffer, 64, 2500);
-    BatchPart part = new BatchPart(batch, 0, 2500);
+    BatchPart part = batch.part(0, 2500);
     assertEquals(1000, part.next(1000));
     assertEquals(1000, part.iova());
     assertEquals(buffer.address(64, 1), part.address());
@@ -55,7 +55,7 @@ class BatchPartTest {
       long partBytes = (batch.bytes() + parts - 1) / parts;
       long position = 0;
       for (long from = 0; from < batch.bytes(); from += partBytes) {
-        BatchPart part = new BatchPart(batch, from, Math.min(partBytes, batch.bytes() - from));
+        BatchPart part = batch.part(from, Math.min(partBytes, batch.bytes() - from));
         while (part.hasNext()) {
           long length = part.next(mostBytes);
           assertTrue(length >= 1 && length <= mostBytes);

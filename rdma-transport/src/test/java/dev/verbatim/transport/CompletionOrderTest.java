@@ -18,6 +18,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -68,6 +69,25 @@ class CompletionOrderTest {
     }
   }
 
+  /** A batch that is used again once it has ended, each time with a listener of its own. */
+  private final class Reused implements ReadListener {
+    final ReadBatch batch = new ReadBatch(this);
+    RecordingListener listener;
+
+    @Override
+    public void onSuccess() {
+      ended.add(this);
+      listener.onSuccess();
+    }
+
+    @Override
+    public void onFailure(ReadFailure failure) {
+      ended.add(this);
+      listener.onFailure(failure);
+    }
+  }
+
+  private final ArrayDeque<Reused> ended = new ArrayDeque<>();
   private final Verbs verbs = mock(Verbs.class);
   private final BufferPool pool = Buffers.pool(POOL_BYTES);
   private final Owner owner = new Owner();
@@ -91,10 +111,11 @@ class CompletionOrderTest {
 
   private RecordingListener read(long bytes) {
     ReadBuffer buffer = pool.tryAcquire(bytes).orElseThrow();
-    RecordingListener listener = new RecordingListener();
-    connection.read(new ReadBatch(listener).add(1L << 40, 5, buffer, 0, bytes));
+    Reused reused = ended.isEmpty() ? new Reused() : ended.remove();
+    reused.listener = new RecordingListener();
+    connection.read(reused.batch.add(1L << 40, 5, buffer, 0, bytes));
     buffer.release();
-    return listener;
+    return reused.listener;
   }
 
   private void complete(int queue, int sequence, int status) {
@@ -128,7 +149,7 @@ class CompletionOrderTest {
       batches.get(i).assertEnded("DISCONNECTED");
     }
     assertEquals(1, owner.tearDowns);
-    assertEquals(4, owner.counters.readsCompleted.sum());
+    assertEquals(4, owner.counters.readsCompleted.get());
     assertEquals(
         "{REM_ACCESS_ERR=1, WR_FLUSH_ERR=3}",
         owner.counters.snapshot(0, 0).readFailures().toString());
@@ -147,7 +168,7 @@ class CompletionOrderTest {
     connection.retired();
     large.assertEnded("REMOTE_ACCESS");
     next.assertEnded("DISCONNECTED");
-    assertEquals(2 * MOST_READ_BYTES, owner.counters.readBytes.sum());
+    assertEquals(2 * MOST_READ_BYTES, owner.counters.readBytes.get());
   }
 
   @Test
@@ -182,15 +203,54 @@ class CompletionOrderTest {
     assertEquals(0, pool.usedBytes());
   }
 
+  /** A listener tries again at once, with the same batch, on the next connection. */
+  @Test
+  void shouldTakeFailedBatchesOnAnotherConnectionFromTheirListeners() {
+    connect(2);
+    PeerConnection first = connection;
+    ReadBuffer buffer = pool.tryAcquire(POOL_BYTES).orElseThrow();
+    long bytes = 2 * PeerConnection.STRIPE_BYTES;
+    List<String> ends = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      ReadBatch[] own = new ReadBatch[1];
+      own[0] =
+          new ReadBatch(
+              new ReadListener() {
+                @Override
+                public void onSuccess() {
+                  ends.add("success");
+                }
+
+                @Override
+                public void onFailure(ReadFailure failure) {
+                  ends.add("failure");
+                  connection.read(own[0].add(1L << 40, 5, buffer, 0, bytes));
+                }
+              });
+      first.read(own[0].add(1L << 40, 5, buffer, 0, bytes));
+    }
+    first.fail(new ReadFailure(ReadFailure.Kind.DISCONNECTED, "the end"));
+    connect(2);
+    first.retired();
+    assertEquals(List.of("failure", "failure", "failure"), ends);
+    ends.clear();
+    drain();
+    assertEquals(List.of("success", "success", "success"), ends);
+    assertEquals(3 * bytes, owner.counters.readBytes.get());
+    buffer.release();
+    assertEquals(0, pool.usedBytes());
+  }
+
   @Test
   void shouldFailTheLateBatchByItsDeadlineAndTheOthersAsItsConsequence() {
     connect(1);
     RecordingListener late = read(1);
-    long second = System.nanoTime();
+    long first = System.nanoTime();
+    connection.checkDeadline(first);
     RecordingListener other = read(1);
-    connection.checkDeadline(second);
+    connection.checkDeadline(first + owner.readTimeoutNanos() - 1);
     assertTrue(connection.isOpen());
-    connection.checkDeadline(second + owner.readTimeoutNanos());
+    connection.checkDeadline(first + owner.readTimeoutNanos());
     assertFalse(connection.isOpen());
     complete(0, 0, FLUSHED);
     complete(0, 1, FLUSHED);
@@ -210,9 +270,13 @@ class CompletionOrderTest {
     assertTrue(connection.touch(), "a batch is under way");
     complete(0, 0, SUCCESS);
     batch.assertEnded("success");
-    connection.failIfIdle(now, 10_000_000_000L, idled);
+    connection.checkDeadline(now);
+    connection.failIfIdle(now + 999, 1_000, idled);
     assertTrue(connection.touch());
-    connection.failIfIdle(now, 1_000, idled);
+    connection.failIfIdle(now + 1_000, 1_000, idled);
+    assertTrue(connection.isOpen(), "somebody is about to read");
+    connection.checkDeadline(now + 1_000);
+    connection.failIfIdle(now + 2_000, 1_000, idled);
     assertFalse(connection.touch());
   }
 
@@ -229,7 +293,7 @@ class CompletionOrderTest {
   private void randomRun(Random random, String label) {
     List<RecordingListener> batches = new ArrayList<>();
     List<Long> sizes = new ArrayList<>();
-    long before = owner.counters.readBytes.sum();
+    long before = owner.counters.readBytes.get();
     boolean failed = false;
     for (int step = 0; step < 60; step++) {
       if (random.nextInt(3) == 0) {
@@ -258,7 +322,7 @@ class CompletionOrderTest {
       assertEquals(1, batches.get(i).ends.size(), label + ", batch " + i);
       succeeded += batches.get(i).failure == null ? sizes.get(i) : 0;
     }
-    long brought = owner.counters.readBytes.sum() - before;
+    long brought = owner.counters.readBytes.get() - before;
     assertTrue(succeeded <= brought, label + ": told as read " + succeeded + " of " + brought);
     assertEquals(0, pool.usedBytes(), label);
   }

@@ -11,6 +11,7 @@ import dev.verbatim.verbs.Errno;
 import dev.verbatim.verbs.VerbsException;
 import dev.verbatim.verbs.WcStatus;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,8 +59,8 @@ class PeerConnectionTest {
     fabric.complete(19, WcStatus.SUCCESS);
     fabric.poller.doWork();
     listener.assertEnded("success");
-    assertEquals(20, fabric.counters.readsCompleted.sum());
-    assertEquals(200, fabric.counters.readBytes.sum());
+    assertEquals(20, fabric.counters.readsCompleted.get());
+    assertEquals(200, fabric.counters.readBytes.get());
   }
 
   @Test
@@ -229,6 +230,45 @@ class PeerConnectionTest {
     fabric.complete(2, WcStatus.SUCCESS);
     fabric.poller.doWork();
     listener.assertEnded("success");
+  }
+
+  @Test
+  void shouldUseABatchAgainInTheCallOfItsListener() throws Exception {
+    List<String> ends = new ArrayList<>();
+    ReadBatch[] batch = new ReadBatch[1];
+    batch[0] =
+        new ReadBatch(
+            new ReadListener() {
+              @Override
+              public void onSuccess() {
+                ends.add("success");
+                assertEquals(0, batch[0].size());
+                if (ends.size() < 3) {
+                  connection.read(batch[0].add(7, 5, buffer, 20, 30).add(9, 6, buffer, 0, 1));
+                }
+              }
+
+              @Override
+              public void onFailure(ReadFailure failure) {
+                ends.add(failure.toString());
+              }
+            });
+    connection.read(batch[0].add(1, 5, buffer, 0, 10));
+    for (int round = 0; round < 3; round++) {
+      fabric.complete(2 * round, WcStatus.SUCCESS);
+      fabric.poller.doWork();
+    }
+    assertEquals(List.of("success", "success", "success"), ends);
+    assertEquals(List.of(1, 2, 2), fabric.doorbells);
+    for (int first = 1; first < 5; first += 2) {
+      Fabric.Posted read = fabric.posted.get(first);
+      assertEquals(List.of(7L, 5, 30), List.of(read.iova(), read.rkey(), read.length()));
+      assertEquals(buffer.address(20, 30), read.address());
+      assertEquals(6, fabric.posted.get(first + 1).rkey());
+    }
+    assertEquals(72, fabric.counters.readBytes.get());
+    buffer.release();
+    assertEquals(0, fabric.pool.usedBytes(), "a reference for each time, not for each READ");
   }
 
   @Test

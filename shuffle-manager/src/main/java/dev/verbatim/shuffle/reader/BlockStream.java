@@ -4,13 +4,18 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 
 /**
- * Reads a view of a block to its end. Each read holds the block, so that a stream that outlives it
- * throws {@link IllegalStateException} and never reads what the pool has given to others. Not
- * thread-safe.
+ * Reads a view of a block to its end. Whatever takes bytes of the view holds the block, so that a
+ * stream that outlives it throws {@link IllegalStateException} and never reads what the pool has
+ * given to others. Not thread-safe.
  */
 final class BlockStream extends InputStream {
+  private static final int AHEAD_BYTES = 512;
+
   private final ReadBlockBuffer block;
   private final ByteBuffer view;
+
+  /** What single bytes are read from: holding the block for each costs several times as much. */
+  private ByteBuffer ahead = ByteBuffer.allocate(0);
 
   BlockStream(ReadBlockBuffer block, ByteBuffer view) {
     this.block = block;
@@ -19,12 +24,20 @@ final class BlockStream extends InputStream {
 
   @Override
   public int read() {
-    block.hold();
-    try {
-      return view.hasRemaining() ? view.get() & 0xff : -1;
-    } finally {
-      block.release();
+    block.checkHeld();
+    if (!ahead.hasRemaining() && !readAhead()) {
+      return -1;
     }
+    return ahead.get() & 0xff;
+  }
+
+  private boolean readAhead() {
+    if (ahead.capacity() == 0) {
+      ahead = ByteBuffer.allocate(AHEAD_BYTES).flip();
+    }
+    int count = take(ahead.array(), 0, AHEAD_BYTES);
+    ahead.limit(Math.max(0, count)).position(0);
+    return count > 0;
   }
 
   @Override
@@ -32,6 +45,16 @@ final class BlockStream extends InputStream {
     if (length == 0) {
       return 0;
     }
+    if (!ahead.hasRemaining()) {
+      return take(bytes, offset, length);
+    }
+    block.checkHeld();
+    int count = Math.min(length, ahead.remaining());
+    ahead.get(bytes, offset, count);
+    return count;
+  }
+
+  private int take(byte[] bytes, int offset, int length) {
     block.hold();
     try {
       if (!view.hasRemaining()) {
@@ -47,13 +70,18 @@ final class BlockStream extends InputStream {
 
   @Override
   public long skip(long count) {
-    int skipped = Math.clamp(count, 0, view.remaining());
-    view.position(view.position() + skipped);
+    int skipped = skip(ahead, count);
+    return skipped + skip(view, count - skipped);
+  }
+
+  private static int skip(ByteBuffer bytes, long count) {
+    int skipped = Math.clamp(count, 0, bytes.remaining());
+    bytes.position(bytes.position() + skipped);
     return skipped;
   }
 
   @Override
   public int available() {
-    return view.remaining();
+    return ahead.remaining() + view.remaining();
   }
 }

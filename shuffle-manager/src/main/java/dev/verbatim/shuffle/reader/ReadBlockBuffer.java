@@ -79,7 +79,8 @@ final class ReadBlockBuffer extends ManagedBuffer {
     } while (!references.compareAndSet(held, held + 1));
   }
 
-  private int checkHeld() {
+  /** References; {@link IllegalStateException} when there is none left. */
+  int checkHeld() {
     int held = references.get();
     if (held == 0) {
       throw new IllegalStateException("the block was released already");

@@ -7,8 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.verbatim.shuffle.reader.ReadBlockBuffer.Slice;
 import dev.verbatim.transport.ReadBuffer;
 import io.netty.buffer.ByteBuf;
+import java.io.ByteArrayInputStream;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +55,34 @@ class ReadBlockBufferTest {
     assertArrayEquals(new byte[21], block.createInputStream().readAllBytes());
     assertEquals(2, peer.references.get());
     block.release();
+    assertEquals(0, peer.references.get());
+  }
+
+  /** Single bytes, arrays and skips in any order give the bytes of the block in their order. */
+  @Test
+  void shouldStreamEachByteOnceHoweverItIsRead() throws Exception {
+    Random random = new Random(3);
+    for (int round = 0; round < 500; round++) {
+      byte[] bytes = new byte[random.nextInt(5_000)];
+      random.nextBytes(bytes);
+      ReadBlockBuffer block = new ReadBlockBuffer(List.of(new Slice(buffer(), 0, 16)));
+      InputStream stream = new BlockStream(block, ByteBuffer.wrap(bytes));
+      InputStream expected = new ByteArrayInputStream(bytes);
+      while (expected.available() > 0) {
+        assertEquals(expected.available(), stream.available());
+        int count = random.nextInt(700);
+        switch (random.nextInt(3)) {
+          case 0 -> assertEquals(expected.read(), stream.read());
+          case 1 -> assertEquals(expected.skip(count), stream.skip(count));
+          default -> assertArrayEquals(expected.readNBytes(count), stream.readNBytes(count));
+        }
+      }
+      assertEquals(-1, stream.read());
+      assertEquals(-1, stream.read(new byte[1], 0, 1));
+      assertEquals(0, stream.skip(1));
+      block.release();
+      assertThrows(IllegalStateException.class, stream::read);
+    }
     assertEquals(0, peer.references.get());
   }
 
