@@ -15,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +30,7 @@ final class Mappings {
 
   private final Posix posix;
   private final MapRoom room;
+  private final AtomicBoolean reservedPages = new AtomicBoolean(true);
   private final Counters counters;
 
   /** Mappings without memory, which the kernel will take back when it has room to. */
@@ -49,7 +51,7 @@ final class Mappings {
   MemorySegment anonymous(long bytes, boolean huge, Arena arena) throws RegistrationException {
     room.take();
     long hugePage = Pages.hugeSize();
-    boolean fits = huge && hugePage > 0 && bytes % hugePage == 0;
+    boolean fits = huge && reservedPages.get() && hugePage > 0 && bytes % hugePage == 0;
     MemorySegment mapping = fits ? tryReservedHugePages(bytes) : null;
     if (mapping == null) {
       mapping = mapPages(bytes);
@@ -59,6 +61,16 @@ final class Mappings {
     }
     counters.mappings.incrementAndGet();
     return mapping.reinterpret(arena, this::unmap);
+  }
+
+  /**
+   * Asks for no reserved huge pages any more: a container may be allowed none of those that its
+   * host has, which shows when they are touched, that is when they are pinned.
+   *
+   * @return whether it has asked for them until now
+   */
+  boolean giveUpReservedPages() {
+    return reservedPages.getAndSet(false);
   }
 
   private MemorySegment tryReservedHugePages(long bytes) {

@@ -29,15 +29,30 @@ final class MemoryManager {
     if (bytes < 1) {
       throw new IllegalArgumentException("bytes = " + bytes + " is out of range: from 1");
     }
-    long rounded = Pages.roundUp(bytes);
+    return anonymous(Pages.roundUp(bytes), registrar::registerRegion);
+  }
+
+  /** How mapped memory is registered. */
+  private interface Registration<T> {
+    T of(MemorySegment memory, Arena arena) throws RegistrationException;
+  }
+
+  private <T> T anonymous(long bytes, Registration<T> registration) throws RegistrationException {
     Arena arena = Arena.ofShared();
     try {
-      MemorySegment memory = mappings.anonymous(rounded, hugePages, arena);
-      return registrar.registerRegion(memory, arena);
+      return registration.of(mappings.anonymous(bytes, hugePages, arena), arena);
     } catch (Throwable e) {
       Mappings.release(arena);
-      throw e;
+      boolean again =
+          e instanceof RegistrationException reason
+              && reason.kind() == RegistrationException.Kind.NOT_PINNABLE
+              && mappings.giveUpReservedPages();
+      if (!again) {
+        throw e;
+      }
+      LOG.info("Reserved huge pages cannot be pinned, ordinary ones are used: {}", e.getMessage());
     }
+    return anonymous(bytes, registration);
   }
 
   List<MemoryRegion> registerFile(Path file, long length, FilePinMode mode)
@@ -78,22 +93,19 @@ final class MemoryManager {
 
   /** A slab for the pool; peers have no access to it. */
   Slab slab(long bytes) throws RegistrationException {
-    Arena arena = Arena.ofShared();
-    try {
-      MemorySegment memory = mappings.anonymous(bytes, hugePages, arena);
-      Registrar.Registration registration = registrar.register(memory, Registrar.LOCAL_WRITE);
-      return new Slab(
-          memory,
-          registration.lkey(),
-          () -> {
-            if (registrar.deregister(registration)) {
-              Mappings.release(arena);
-            }
-          });
-    } catch (Throwable e) {
-      Mappings.release(arena);
-      throw e;
-    }
+    return anonymous(
+        bytes,
+        (memory, arena) -> {
+          Registrar.Registration registration = registrar.register(memory, Registrar.LOCAL_WRITE);
+          return new Slab(
+              memory,
+              registration.lkey(),
+              () -> {
+                if (registrar.deregister(registration)) {
+                  Mappings.release(arena);
+                }
+              });
+        });
   }
 
   /** Tries how files of a directory may be registered, on a small file that is deleted again. */

@@ -33,11 +33,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.IntPredicate;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class MemoryManagerTest {
   private final Verbs verbs = mock(Verbs.class);
@@ -310,6 +312,48 @@ class MemoryManagerTest {
     closer.join();
     assertEquals(0, counters.memoryRegions.get());
     assertThrows(IllegalStateException.class, () -> manager.allocate(1));
+    assertEquals(0, counters.mappings.get());
+  }
+
+  /** A container may be allowed none of the huge pages that its host has reserved. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldUseOrdinaryPagesWhenReservedHugeOnesCannotBePinned(boolean slab) throws Exception {
+    long bytes = Pages.hugeSize();
+    Assumptions.assumeTrue(bytes > 0, "a kernel with huge pages");
+    List<Integer> flags = new ArrayList<>();
+    when(posix.mmap(anyLong(), anyInt(), anyInt(), anyInt(), anyLong()))
+        .thenAnswer(
+            call -> {
+              flags.add(call.<Integer>getArgument(2) & PosixConstants.MAP_HUGETLB);
+              return Arena.global().allocate(call.<Long>getArgument(0), Pages.size());
+            });
+    errno = Errno.EFAULT;
+    fails = nth -> nth == 1;
+    MemoryManager manager = manager(-1);
+
+    if (slab) {
+      manager.slab(bytes).close();
+    } else {
+      manager.allocate(bytes).close();
+    }
+    manager.slab(bytes).close();
+
+    assertEquals(List.of(PosixConstants.MAP_HUGETLB, 0, 0), flags, "not tried again");
+    assertEquals(3, calls.stream().filter("unmap"::equals).count());
+    assertEquals(0, counters.mappings.get());
+  }
+
+  @Test
+  void shouldFailWhenOrdinaryPagesCannotBePinnedEither() {
+    errno = Errno.EFAULT;
+    fails = nth -> true;
+    MemoryManager manager = manager(-1);
+
+    RegistrationException e =
+        assertThrows(RegistrationException.class, () -> manager.slab(Pages.size()));
+
+    assertEquals(RegistrationException.Kind.NOT_PINNABLE, e.kind());
     assertEquals(0, counters.mappings.get());
   }
 }
