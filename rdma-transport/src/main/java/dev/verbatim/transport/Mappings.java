@@ -31,6 +31,7 @@ final class Mappings {
   private final Posix posix;
   private final MapRoom room;
   private final AtomicBoolean reservedPages = new AtomicBoolean(true);
+  private volatile boolean gotReservedPages;
   private final Counters counters;
 
   /** Mappings without memory, which the kernel will take back when it has room to. */
@@ -67,15 +68,17 @@ final class Mappings {
    * Asks for no reserved huge pages any more: a container may be allowed none of those that its
    * host has, which shows when they are touched, that is when they are pinned.
    *
-   * @return whether it has asked for them until now
+   * @return whether it has got some, and has asked for them until now
    */
   boolean giveUpReservedPages() {
-    return reservedPages.getAndSet(false);
+    return gotReservedPages && reservedPages.getAndSet(false);
   }
 
   private MemorySegment tryReservedHugePages(long bytes) {
     try {
-      return map(bytes, PosixConstants.MAP_HUGETLB);
+      MemorySegment mapping = map(bytes, PosixConstants.MAP_HUGETLB);
+      gotReservedPages = true;
+      return mapping;
     } catch (VerbsException e) {
       return null; // none are reserved, or not enough
     }
