@@ -20,6 +20,8 @@ public final class ReadBuffer {
   private final long offset;
   private final long size;
   private final long length;
+  private final long address;
+  private final int lkey;
   private final AtomicInteger references = new AtomicInteger(1);
 
   ReadBuffer(BufferPool pool, Slab slab, long offset, long size, long length) {
@@ -28,6 +30,8 @@ public final class ReadBuffer {
     this.offset = offset;
     this.size = size;
     this.length = length;
+    this.address = slab.address() + offset;
+    this.lkey = slab.lkey();
   }
 
   /** Bytes asked for. */
@@ -79,11 +83,11 @@ public final class ReadBuffer {
   /** Virtual address of a range of this buffer. */
   long address(long from, long bytes) {
     Objects.checkFromIndexSize(from, bytes, length);
-    return slab.address() + offset + from;
+    return address + from;
   }
 
   int lkey() {
-    return slab.lkey();
+    return lkey;
   }
 
   boolean isOf(BufferPool other) {

@@ -29,6 +29,8 @@ final class SendQueue {
   // The chain handed to the device: the provider copies it, so it is reused for every post.
   private final MemorySegment requests;
   private final MemorySegment entries;
+  private final long requestsAddress;
+  private final long entriesAddress;
   private final MemorySegment badRequest;
 
   // Parts of batches in their order, linked: ended parts are gone, then come posted ones, and from
@@ -67,9 +69,11 @@ final class SendQueue {
     this.bytesWith = new long[slots];
     this.requests = IbvSendWr.STRUCT.allocate(arena, depth);
     this.entries = IbvSge.STRUCT.allocate(arena, depth);
+    this.requestsAddress = requests.address();
+    this.entriesAddress = entries.address();
     this.badRequest = arena.allocate(ValueLayout.ADDRESS);
     for (int i = 0; i < depth; i++) {
-      IbvSendWr.SG_LIST.setAddress(requests, i, entries.address() + i * IbvSge.STRUCT.size());
+      IbvSendWr.SG_LIST.setAddress(requests, i, entriesAddress + i * IbvSge.STRUCT.size());
       IbvSendWr.NUM_SGE.set(requests, i, 1);
       IbvSendWr.OPCODE.set(requests, i, VerbsConstants.IBV_WR_RDMA_READ);
       link(i);
@@ -82,7 +86,7 @@ final class SendQueue {
 
   private void link(int index) {
     IbvSendWr.NEXT.setAddress(
-        requests, index, requests.address() + (index + 1) * IbvSendWr.STRUCT.size());
+        requests, index, requestsAddress + (index + 1) * IbvSendWr.STRUCT.size());
   }
 
   void add(BatchPart part) {
@@ -122,16 +126,17 @@ final class SendQueue {
 
   private void build(int index, BatchPart part, boolean lastRoom) {
     long length = part.next(mostReadBytes);
-    IbvSge.ADDR.set(entries, index, part.address());
-    IbvSge.LENGTH.set(entries, index, (int) length);
-    IbvSge.LKEY.set(entries, index, part.lkey());
-
     boolean signal = lastRoom || !part.hasNext() || unsignalled + 1 >= signalEvery;
     unsignalled = signal ? 0 : unsignalled + 1;
-    IbvSendWr.WR_ID.set(requests, index, (long) key << 32 | nextSequence & 0xffff_ffffL);
-    IbvSendWr.SEND_FLAGS.set(requests, index, signal ? VerbsConstants.IBV_SEND_SIGNALED : 0);
-    IbvSendWr.WR_RDMA_REMOTE_ADDR.set(requests, index, part.iova());
-    IbvSendWr.WR_RDMA_RKEY.set(requests, index, part.rkey());
+    long entry = entriesAddress + index * IbvSge.STRUCT.size();
+    IbvSge.ADDR.setAt(entry, part.address());
+    IbvSge.LENGTH.setAt(entry, (int) length);
+    IbvSge.LKEY.setAt(entry, part.lkey());
+    long request = requestsAddress + index * IbvSendWr.STRUCT.size();
+    IbvSendWr.WR_ID.setAt(request, (long) key << 32 | nextSequence & 0xffff_ffffL);
+    IbvSendWr.SEND_FLAGS.setAt(request, signal ? VerbsConstants.IBV_SEND_SIGNALED : 0);
+    IbvSendWr.WR_RDMA_REMOTE_ADDR.setAt(request, part.iova());
+    IbvSendWr.WR_RDMA_RKEY.setAt(request, part.rkey());
 
     bytesPosted += length;
     bytesWith[slot(nextSequence)] = bytesPosted;

@@ -28,4 +28,12 @@ public record IntField(long offset, long stride, ValueLayout.OfInt layout) {
   public void set(MemorySegment array, long index, int value) {
     array.set(layout, index * stride + offset, value);
   }
+
+  /**
+   * Sets the member, of native byte order, of a struct at an address that the caller knows to be a
+   * living struct's. For the few stores that each READ needs: nothing is checked.
+   */
+  public void setAt(long address, int value) {
+    NativeCall.MEMORY.set(ValueLayout.JAVA_INT, address + offset, value);
+  }
 }
