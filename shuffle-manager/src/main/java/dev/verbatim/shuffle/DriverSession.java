@@ -4,10 +4,12 @@ import dev.verbatim.shuffle.conf.RdmaConf;
 import dev.verbatim.shuffle.metrics.ShuffleReport;
 import dev.verbatim.shuffle.registry.DriverRegistry;
 import dev.verbatim.shuffle.registry.RegistryEndpoint;
+import dev.verbatim.shuffle.registry.SparkBroadcasts;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.rpc.RpcEnv;
 import org.apache.spark.scheduler.SparkListener;
@@ -30,10 +32,14 @@ final class DriverSession implements AutoCloseable {
    * @param tracker has each shuffle from before its map tasks start until it is removed, and again
    *     when Spark recomputes it, of which it does not tell shuffle managers
    */
-  DriverSession(RdmaConf conf, RpcEnv rpcEnv, MapOutputTrackerMaster tracker) {
+  DriverSession(RdmaConf conf, SparkEnv env, MapOutputTrackerMaster tracker) {
     this.registry =
-        new DriverRegistry(conf.get(RdmaConf.REGISTRY_HOLD), timer, tracker::containsShuffle);
-    this.rpcEnv = rpcEnv;
+        new DriverRegistry(
+            conf.get(RdmaConf.REGISTRY_HOLD),
+            timer,
+            tracker::containsShuffle,
+            new SparkBroadcasts(env));
+    this.rpcEnv = env.rpcEnv();
     this.endpoint = RegistryEndpoint.open(rpcEnv, registry);
   }
 

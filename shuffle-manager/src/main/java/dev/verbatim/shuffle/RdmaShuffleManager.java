@@ -62,8 +62,7 @@ public final class RdmaShuffleManager extends SortShuffleManager {
       SparkEnv env = SparkEnv.get();
       driver =
           Optional.of(
-              new DriverSession(
-                  rdma, env.rpcEnv(), (MapOutputTrackerMaster) env.mapOutputTracker()));
+              new DriverSession(rdma, env, (MapOutputTrackerMaster) env.mapOutputTracker()));
       executor =
           ExecutorSession.off(
               obstacle.orElse(Obstacle.of(FallbackReason.LOCAL_MODE, "this is the driver")));

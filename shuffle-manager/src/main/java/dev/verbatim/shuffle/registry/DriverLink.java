@@ -1,16 +1,21 @@
 package dev.verbatim.shuffle.registry;
 
 import dev.verbatim.shuffle.metrics.CounterSnapshot;
+import dev.verbatim.shuffle.reader.MapOutputLocation;
+import dev.verbatim.shuffle.reader.PeerState;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Hello;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
+import dev.verbatim.shuffle.registry.Message.Shared;
+import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Taken;
 import dev.verbatim.shuffle.registry.Message.Welcome;
 import dev.verbatim.transport.PeerAddress;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -95,8 +100,48 @@ public final class DriverLink {
     return ask(records, Taken.class).thenApply(Taken::gone);
   }
 
+  /** An answer that is shared is fetched; where that fails the driver is asked for a copy. */
   CompletableFuture<Table> askTable(Message question) {
-    return ask(question, Table.class);
+    return ask(question)
+        .thenCompose(
+            answer ->
+                switch (answer) {
+                  case Table table -> CompletableFuture.completedFuture(table);
+                  case Shared shared when question instanceof Sync sync -> fetch(shared, sync);
+                  case Message other -> throw unexpected(other);
+                });
+  }
+
+  private CompletableFuture<Table> fetch(Shared shared, Sync question) {
+    CompletableFuture<Table> fetched =
+        CompletableFuture.supplyAsync(() -> read(shared), DriverLink::onItsOwnThread);
+    return fetched
+        .orTimeout(patience.toMillis(), TimeUnit.MILLISECONDS)
+        .exceptionallyCompose(
+            error -> {
+              LOG.warn("A table that is shared did not come, the driver sends it: {}", "" + error);
+              return askTable(question.unshared());
+            });
+  }
+
+  /** Happens once for each large shuffle, and may wait for other executors. */
+  private static void onItsOwnThread(Runnable task) {
+    Thread.ofPlatform().daemon().name("verbatim-table").start(task);
+  }
+
+  private Table read(Shared shared) {
+    List<PeerState> peers = new ArrayList<>();
+    List<MapOutputLocation> outputs = new ArrayList<>();
+    for (byte[] chunk : SparkBroadcasts.read(shared.reference())) {
+      try {
+        Table part = (Table) codec.decode(chunk);
+        peers.addAll(part.peers());
+        outputs.addAll(part.outputs());
+      } catch (MalformedMessageException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+    return new Table(false, shared.position(), shared.more(), peers, outputs);
   }
 
   private <A extends Message> CompletableFuture<A> ask(Message question, Class<A> type) {
@@ -106,8 +151,12 @@ public final class DriverLink {
               if (type.isInstance(answer)) {
                 return type.cast(answer);
               }
-              throw new IllegalStateException("unexpected " + answer.getClass().getName());
+              throw unexpected(answer);
             });
+  }
+
+  private static IllegalStateException unexpected(Message answer) {
+    return new IllegalStateException("unexpected " + answer.getClass().getName());
   }
 
   private CompletableFuture<Message> ask(Message question) {

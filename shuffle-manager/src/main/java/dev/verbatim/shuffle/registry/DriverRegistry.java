@@ -8,6 +8,7 @@ import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
+import dev.verbatim.shuffle.registry.Message.Shared;
 import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Taken;
@@ -28,7 +29,9 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.IntPredicate;
+import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -42,6 +45,7 @@ public final class DriverRegistry {
   private final byte[] token = new byte[32];
   private final Duration hold;
   private final IntPredicate live;
+  private final TableSharing how;
   private final ScheduledExecutorService timer;
   private final Map<Integer, ShuffleTable> tables = new HashMap<>();
   private final Map<String, PeerState> peers = new HashMap<>();
@@ -54,6 +58,15 @@ public final class DriverRegistry {
    *     #removeShuffle}, and true again when it recomputes the shuffle under its old id
    */
   public DriverRegistry(Duration hold, ScheduledExecutorService timer, IntPredicate live) {
+    this(hold, timer, live, null);
+  }
+
+  /**
+   * @param how how large tables are shared; null if they are not
+   */
+  public DriverRegistry(
+      Duration hold, ScheduledExecutorService timer, IntPredicate live, TableSharing how) {
+    this.how = how;
     this.hold = hold;
     this.timer = timer;
     this.live = live;
@@ -71,11 +84,14 @@ public final class DriverRegistry {
     synchronized (this) {
       if (!ledger.isLost(executorId)) {
         ledger.announce(executorId, message.mode());
-        peers.put(
-            executorId,
+        PeerState now =
             message.listener() == null
                 ? new PeerState.Off(executorId, message.mode())
-                : new PeerState.On(message.listener()));
+                : new PeerState.On(message.listener());
+        PeerState before = peers.put(executorId, now);
+        if (before != null && !before.equals(now)) {
+          tables.values().forEach(ShuffleTable::forgetAnswers);
+        }
         List.copyOf(waiters.keySet()).forEach(shuffleId -> collectReady(shuffleId, answers));
       }
     }
@@ -109,7 +125,11 @@ public final class DriverRegistry {
     if (table == null) {
       // Spark's cleaner tells of a removal first and then has its tracker forget the shuffle: of
       // records that came in between nobody would tell again.
-      tables.keySet().removeIf(id -> !live.test(id));
+      for (int id : List.copyOf(tables.keySet())) {
+        if (!live.test(id)) {
+          drop(id);
+        }
+      }
       table = new ShuffleTable();
       tables.put(shuffleId, table);
     }
@@ -130,6 +150,61 @@ public final class DriverRegistry {
     Set<String> executors = new LinkedHashSet<>();
     chunk.outputs().forEach(output -> executors.add(output.executorId()));
     return new Table(gone, chunk.position(), chunk.more(), states(executors), chunk.outputs());
+  }
+
+  /**
+   * Answers as bytes, which are kept for others who ask the same; at once, or when a large table is
+   * shared.
+   */
+  void sync(Sync message, Function<Message, byte[]> encode, Consumer<byte[]> reply) {
+    ShuffleTable.Sharing sharing;
+    boolean more = false;
+    synchronized (this) {
+      sharing = sharing(message, encode);
+      if (sharing != null) {
+        more = sharing.end() < tables.get(message.shuffleId()).length();
+      }
+    }
+    if (sharing == null) {
+      reply.accept(encoded(message, encode));
+      return;
+    }
+    int end = sharing.end();
+    boolean goesOn = more;
+    sharing
+        .table()
+        .whenComplete(
+            (table, error) -> {
+              if (error != null) {
+                LOG.warn("share", "A table could not be shared, executors get copies", error);
+              }
+              reply.accept(
+                  error == null
+                      ? encode.apply(new Shared(table.reference(), end, goesOn))
+                      : encoded(message, encode));
+            });
+  }
+
+  private ShuffleTable.Sharing sharing(Sync message, Function<Message, byte[]> encode) {
+    ShuffleTable table = tables.get(message.shuffleId());
+    boolean may = how != null && message.shareable() && message.position() == 0;
+    if (!may || table == null || !live.test(message.shuffleId())) {
+      return null;
+    }
+    try {
+      return table.shared(
+          how, position -> encoded(new Sync(message.shuffleId(), position), encode), timer);
+    } catch (RejectedExecutionException e) {
+      return null; // the application is about to end
+    }
+  }
+
+  private synchronized byte[] encoded(Sync message, Function<Message, byte[]> encode) {
+    ShuffleTable table = tables.get(message.shuffleId());
+    Supplier<byte[]> make = () -> encode.apply(sync(message));
+    return table == null || !live.test(message.shuffleId())
+        ? make.get()
+        : table.answer(message.position(), make);
   }
 
   /** Answers at once, or when the records are there, or when the hold time is over. */
@@ -172,13 +247,20 @@ public final class DriverRegistry {
   public void removeShuffle(int shuffleId) {
     List<Runnable> answers = new ArrayList<>();
     synchronized (this) {
-      tables.remove(shuffleId);
+      drop(shuffleId);
       List<Waiter> waiting = waiters.remove(shuffleId);
       if (waiting != null) {
         waiting.forEach(waiter -> answers.add(waiter.answered(answer(waiter.question))));
       }
     }
     answers.forEach(Runnable::run);
+  }
+
+  private void drop(int shuffleId) {
+    ShuffleTable table = tables.remove(shuffleId);
+    if (table != null) {
+      table.forgetAnswers();
+    }
   }
 
   public synchronized ShuffleReport report() {

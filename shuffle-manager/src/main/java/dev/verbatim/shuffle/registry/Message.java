@@ -46,10 +46,30 @@ sealed interface Message {
   record Report(String executorId, CounterSnapshot counters) implements Message {}
 
   /**
-   * Executor to driver, answered by {@link Table} at once: the records of a shuffle from a position
-   * on.
+   * Executor to driver, answered by {@link Table} or {@link Shared}: the records of a shuffle from
+   * a position on.
+   *
+   * @param shareable whether the answer may be {@link Shared}
    */
-  record Sync(int shuffleId, int position) implements Message {}
+  record Sync(int shuffleId, int position, boolean shareable) implements Message {
+    Sync(int shuffleId, int position) {
+      this(shuffleId, position, true);
+    }
+
+    /** The same question, to be answered with the records themselves. */
+    Sync unshared() {
+      return new Sync(shuffleId, position, false);
+    }
+  }
+
+  /**
+   * Where the records of a large table are for all executors, as encoded {@link Table}s.
+   *
+   * @param reference what {@link SharedTable#reference} told
+   * @param position to go on from
+   * @param more whether there are records from there on
+   */
+  record Shared(byte[] reference, int position, boolean more) implements Message {}
 
   /**
    * Executor to driver, answered by {@link Table} with the records of these map outputs only, as

@@ -11,6 +11,7 @@ import dev.verbatim.shuffle.registry.Message.Await;
 import dev.verbatim.shuffle.registry.Message.Hello;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
+import dev.verbatim.shuffle.registry.Message.Shared;
 import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Taken;
@@ -39,6 +40,7 @@ final class MessageCodec {
     kryo.register(Await.class, new MessageSerializers.ForAwait(), 16);
     kryo.register(Table.class, new MessageSerializers.ForTable(), 17);
     kryo.register(Taken.class, new MessageSerializers.ForTaken(), 18);
+    kryo.register(Shared.class, new MessageSerializers.ForShared(), 19);
   }
 
   byte[] encode(Message message) {

@@ -13,6 +13,7 @@ import dev.verbatim.shuffle.registry.Message.Await;
 import dev.verbatim.shuffle.registry.Message.Hello;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
+import dev.verbatim.shuffle.registry.Message.Shared;
 import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Taken;
@@ -142,11 +143,26 @@ final class MessageSerializers {
     public void write(Kryo kryo, Output output, Sync message) {
       output.writeVarInt(message.shuffleId(), true);
       output.writeVarInt(message.position(), true);
+      output.writeBoolean(message.shareable());
     }
 
     @Override
     public Sync read(Kryo kryo, Input input, Class<Sync> type) {
-      return new Sync(input.readVarInt(true), input.readVarInt(true));
+      return new Sync(input.readVarInt(true), input.readVarInt(true), input.readBoolean());
+    }
+  }
+
+  static final class ForShared extends Serializer<Shared> {
+    @Override
+    public void write(Kryo kryo, Output output, Shared message) {
+      Wire.writeBytes(output, message.reference());
+      output.writeVarInt(message.position(), true);
+      output.writeBoolean(message.more());
+    }
+
+    @Override
+    public Shared read(Kryo kryo, Input input, Class<Shared> type) {
+      return new Shared(Wire.readBytes(input), input.readVarInt(true), input.readBoolean());
     }
   }
 
@@ -225,9 +241,16 @@ final class MessageSerializers {
   /** Numbers for the executors that a message names. */
   private static final class Executors {
     private final Map<String, Integer> numbers = new LinkedHashMap<>();
+    private String last = "";
+    private int lastNumber = -1;
 
+    /** Map outputs come in batches of one executor: mostly it is the one before. */
     int number(String executorId) {
-      return numbers.computeIfAbsent(executorId, key -> numbers.size());
+      if (lastNumber < 0 || !executorId.equals(last)) {
+        last = executorId;
+        lastNumber = numbers.computeIfAbsent(executorId, key -> numbers.size());
+      }
+      return lastNumber;
     }
 
     void write(Output output) {

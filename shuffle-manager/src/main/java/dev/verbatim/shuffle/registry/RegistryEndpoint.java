@@ -74,7 +74,7 @@ public final class RegistryEndpoint implements ThreadSafeRpcEndpoint {
       case Announce announce -> context.reply(codec.encode(registry.announce(announce)));
       case Publish publish -> context.reply(codec.encode(registry.publish(publish)));
       case Hello hello -> context.reply(codec.encode(registry.welcome()));
-      case Sync sync -> context.reply(codec.encode(registry.sync(sync)));
+      case Sync sync -> registry.sync(sync, codec::encode, context::reply);
       case Await await -> registry.await(await, table -> context.reply(codec.encode(table)));
       case Message other ->
           context.sendFailure(

@@ -7,6 +7,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
 /**
  * The driver's records of one shuffle: a log that only grows, so that an executor can go on from
@@ -25,6 +29,17 @@ final class ShuffleTable {
   /** Map outputs whose executor is lost: no record of them will come any more. */
   private final Set<Long> lost = new HashSet<>();
 
+  /** Answers by the position that they start from. */
+  private final Map<Integer, Answer> answers = new HashMap<>();
+
+  private record Answer(int end, boolean more, byte[] bytes) {}
+
+  /** The first records as all executors get them; null if they do not. */
+  private Sharing sharing;
+
+  /** Records up to a position, as soon as they are shared. */
+  record Sharing(int end, CompletableFuture<SharedTable> table, Executor threads) {}
+
   /** A record that came already is not added again. */
   void add(MapOutputLocation output) {
     if (output.equals(get(output.mapId()))) {
@@ -33,6 +48,7 @@ final class ShuffleTable {
     Integer former = positions.put(output.mapId(), log.size());
     if (former != null) {
       log.set(former, null);
+      forgetAnswers();
     }
     log.add(output);
   }
@@ -60,7 +76,65 @@ final class ShuffleTable {
     return new Chunk(outputs, end, end < log.size());
   }
 
+  /**
+   * The answer to who asks from a position. Executors ask for the same ones, at about the same time
+   * and each for all: they are made once.
+   */
+  byte[] answer(int position, Supplier<byte[]> make) {
+    int end = Math.min(position + CHUNK, log.size());
+    boolean more = end < log.size();
+    if (position < 0 || position >= end || position % CHUNK != 0) {
+      return make.get();
+    }
+    Answer kept = answers.get(position);
+    if (kept == null || kept.end() != end || kept.more() != more) {
+      kept = new Answer(end, more, make.get());
+      answers.put(position, kept);
+    }
+    return kept.bytes();
+  }
+
+  /**
+   * The table as it is shared, from the start up to about where it is now; shared if it is not.
+   *
+   * @param chunk makes the answer from a position on
+   * @param threads shares it, since that may take its time
+   * @return null if that is not worth it, or cannot be done
+   */
+  Sharing shared(TableSharing how, IntFunction<byte[]> chunk, Executor threads) {
+    if (sharing == null || log.size() >= 2 * sharing.end()) {
+      List<byte[]> chunks = new ArrayList<>();
+      long bytes = 0;
+      for (int position = 0; position < log.size(); position += CHUNK) {
+        chunks.add(chunk.apply(position));
+        bytes += chunks.getLast().length;
+      }
+      if (bytes < how.leastBytes()) {
+        return null;
+      }
+      endSharing();
+      sharing =
+          new Sharing(
+              log.size(), CompletableFuture.supplyAsync(() -> how.share(chunks), threads), threads);
+    }
+    return sharing.table().isCompletedExceptionally() ? null : sharing;
+  }
+
+  private void endSharing() {
+    if (sharing != null) {
+      sharing.table().thenAcceptAsync(SharedTable::close, sharing.threads());
+      sharing = null;
+    }
+  }
+
+  /** When what is told about executors has changed, or this table is not needed any more. */
+  void forgetAnswers() {
+    answers.clear();
+    endSharing();
+  }
+
   void removeExecutor(String executorId) {
+    int before = size();
     for (int i = 0; i < log.size(); i++) {
       MapOutputLocation output = log.get(i);
       if (output != null && output.executorId().equals(executorId)) {
@@ -69,6 +143,14 @@ final class ShuffleTable {
         lost.add(output.mapId());
       }
     }
+    if (size() != before) {
+      forgetAnswers();
+    }
+  }
+
+  /** Position after the last record. */
+  int length() {
+    return log.size();
   }
 
   /** Records held. */

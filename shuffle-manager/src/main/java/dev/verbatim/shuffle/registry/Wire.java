@@ -125,6 +125,13 @@ final class Wire {
         output.writeByte(0);
         writeReason(output, declined.reason());
       }
+      case Registered registered when registered.regionLength() == registered.dataLength() -> {
+        // Nearly all: what is copied, and what is mapped but for huge files.
+        output.writeByte(2);
+        output.writeVarLong(registered.dataLength(), true);
+        writeAddress(output, registered.regions().getFirst());
+        writeAddress(output, registered.index());
+      }
       case Registered registered -> {
         output.writeByte(1);
         output.writeVarLong(registered.dataLength(), true);
@@ -143,10 +150,14 @@ final class Wire {
     if (kind == 0) {
       return new Declined(mapId, executor, readReason(input));
     }
-    if (kind != 1) {
+    if (kind != 1 && kind != 2) {
       throw new IllegalArgumentException("kind of map output " + kind);
     }
     long dataLength = input.readVarLong(true);
+    if (kind == 2) {
+      List<RemoteAddress> region = List.of(readAddress(input));
+      return new Registered(mapId, executor, region, dataLength, dataLength, readAddress(input));
+    }
     long regionLength = input.readVarLong(true);
     List<RemoteAddress> regions = readList(input, ADDRESS_BYTES, Wire::readAddress);
     return new Registered(mapId, executor, regions, regionLength, dataLength, readAddress(input));

@@ -19,6 +19,7 @@ import dev.verbatim.shuffle.registry.Message.Await;
 import dev.verbatim.shuffle.registry.Message.Hello;
 import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.shuffle.registry.Message.Report;
+import dev.verbatim.shuffle.registry.Message.Shared;
 import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Taken;
@@ -47,6 +48,10 @@ class MessageCodecTest {
           1L << 31,
           (1L << 31) + 5,
           new RemoteAddress(Long.MIN_VALUE, Integer.MIN_VALUE));
+  private static final Registered OF_ONE_REGION =
+      new Registered(1, "12", List.of(new RemoteAddress(-1, -2)), 5, 5, new RemoteAddress(-3, -4));
+  private static final Registered SHORTER_THAN_ITS_REGION =
+      new Registered(1, "12", List.of(new RemoteAddress(-1, -2)), 6, 5, new RemoteAddress(-3, -4));
   private static final Declined DECLINED =
       new Declined(0, "driver-ü", FallbackReason.BUDGET_REACHED);
 
@@ -70,6 +75,7 @@ class MessageCodecTest {
             new CounterSnapshot(
                 1, 2, 3, 4, 5, 6, Long.MAX_VALUE, 8, 9, 10, Map.of(FallbackReason.MEMLOCK, 10L))),
         new Sync(7, 8192),
+        new Sync(0, 0, false),
         new Taken(List.of()),
         new Taken(List.of(0, 7, Integer.MAX_VALUE)),
         new Table(
@@ -79,7 +85,8 @@ class MessageCodecTest {
             List.of(
                 new PeerState.On(peer("12", "10.0.0.1", 9)),
                 new PeerState.Off("driver-ü", "RDMA off")),
-            List.of(LARGE, DECLINED)));
+            List.of(LARGE, DECLINED)),
+        new Table(false, 2, false, List.of(), List.of(OF_ONE_REGION, SHORTER_THAN_ITS_REGION)));
   }
 
   @ParameterizedTest
@@ -95,9 +102,13 @@ class MessageCodecTest {
 
     Welcome welcome = (Welcome) codec.decode(codec.encode(new Welcome(token)));
     Await await = (Await) codec.decode(codec.encode(new Await(1, "2", mapIds)));
+    Shared shared = (Shared) codec.decode(codec.encode(new Shared(token, 8192, true)));
 
     assertArrayEquals(token, welcome.token());
     assertArrayEquals(mapIds, await.mapIds());
+    assertArrayEquals(token, shared.reference());
+    assertEquals(8192, shared.position());
+    assertTrue(shared.more());
   }
 
   @ParameterizedTest
@@ -155,7 +166,7 @@ class MessageCodecTest {
 
   /** The count and the lengths are what a sender says: nothing is allocated for them alone. */
   @ParameterizedTest
-  @ValueSource(ints = {10, 11, 12, 13, 14, 15, 16, 17})
+  @ValueSource(ints = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19})
   void shouldRefuseHugeCounts(int number) {
     Output output = new Output(100);
     output.writeByte(1);
@@ -208,7 +219,7 @@ class MessageCodecTest {
   }
 
   @Test
-  void shouldTakeAboutFiftyBytesWhenAMapOutputIsOfOneRegion() {
+  void shouldTakeFewerThanFortyBytesWhenAMapOutputIsOfOneRegion() {
     List<MapOutputLocation> outputs = new ArrayList<>();
     for (int i = 0; i < ShuffleTable.CHUNK; i++) {
       RemoteAddress data = new RemoteAddress(new Random(i).nextLong(), i);
@@ -217,7 +228,7 @@ class MessageCodecTest {
 
     int bytes = codec.encode(new Table(false, 2, true, List.of(), outputs)).length;
 
-    assertTrue(bytes < 50 * ShuffleTable.CHUNK, bytes + " bytes");
+    assertTrue(bytes < 40 * ShuffleTable.CHUNK, bytes + " bytes");
     assertTrue(bytes < 1 << 20, "fits into the smallest frame of Spark's RPC");
   }
 

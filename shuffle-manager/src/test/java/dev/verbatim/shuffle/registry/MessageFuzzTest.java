@@ -47,7 +47,9 @@ class MessageFuzzTest {
     return Stream.concat(
             MessageCodecTest.messages(),
             Stream.of(
-                new Message.Welcome(new byte[32]), new Await(1, "2", new long[] {1, 1L << 40})))
+                new Message.Welcome(new byte[32]),
+                new Message.Shared(new byte[32], 1, true),
+                new Await(1, "2", new long[] {1, 1L << 40})))
         .map(codec::encode);
   }
 
@@ -104,12 +106,14 @@ class MessageFuzzTest {
         codec.encode(registry.sync(new Sync(0, 0)));
       }
       case Report report -> registry.report(report);
-      case Sync sync -> codec.encode(registry.sync(sync));
+      case Sync sync -> registry.sync(sync, codec::encode, answer -> {});
       case Await await -> registry.await(await, codec::encode);
       case Table table -> locate(table);
       case Message.Hello hello -> codec.encode(registry.welcome());
       case Message.Welcome welcome -> {}
       case Message.Taken taken -> {}
+      // What it refers to is Spark's to read.
+      case Message.Shared shared -> {}
     }
     registry.report().describe();
   }
