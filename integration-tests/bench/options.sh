@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# Sourced with the arguments of a bench: bench [--rounds N] [--json FILE] [ARGUMENT...]. Sets
+# Sourced with the arguments of a bench: bench [--rounds N] [--json FILE] [[--] ARGUMENT...]. Sets
 #   rounds     how often each side is measured, by turns; 5 unless said otherwise
 #   json       file to which figures are added, one JSON object a line (FigureFile), as an absolute path; or nothing
 #   arguments  the others
@@ -14,6 +14,10 @@ while [ $# -gt 0 ]; do
       }
       if [ "$1" = --rounds ]; then rounds=$2; else json=$(realpath -m -- "$2"); fi
       shift
+      ;;
+    --)
+      arguments+=("${@:2}")
+      break
       ;;
     --*)
       echo "unknown option $1; see the comment on top of $0" >&2

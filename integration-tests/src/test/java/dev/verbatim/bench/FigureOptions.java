@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
 /** What all benches take: how many rounds, and where the figures go besides the terminal. */
-final class FigureOptions {
+public final class FigureOptions {
   @Option(
       names = "--rounds",
       defaultValue = "5",
@@ -22,7 +22,7 @@ final class FigureOptions {
    *
    * @throws IllegalArgumentException when it is not from 1 to 1000
    */
-  int rounds() {
+  public int rounds() {
     if (rounds < 1 || rounds > 1000) {
       throw new IllegalArgumentException("--rounds " + rounds + " is not from 1 to 1000");
     }
@@ -30,7 +30,7 @@ final class FigureOptions {
   }
 
   /** Prints a figure, and adds it to the file where one is asked for. */
-  void add(Figure figure) throws IOException {
+  public void add(Figure figure) throws IOException {
     String against =
         figure.against() == null
             ? ""

@@ -1,0 +1,143 @@
+package dev.verbatim.bench.registry;
+
+import dev.verbatim.shuffle.registry.DriverRegistry;
+import dev.verbatim.shuffle.registry.RegistryEndpoint;
+import dev.verbatim.shuffle.registry.SparkBroadcasts;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+
+/**
+ * A real driver, whose executors are simulated by another process. It carries shuffles that nobody
+ * runs: their records in our registry, or their statuses in Spark's map output tracker.
+ */
+final class DriverUnderTest implements AutoCloseable {
+  private static final int MOST_EXECUTORS = 1000;
+
+  private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);
+  private final SparkContext context;
+  private final CountedBroadcasts broadcasts;
+  private final DriverRegistry registry;
+  private final ExecutorsProcess executors;
+  private final SparkStatuses spark;
+  private int shuffles;
+
+  /**
+   * @param copies each executor gets a copy of the records from the driver, however many they are
+   */
+  DriverUnderTest(boolean copies) throws IOException {
+    context =
+        new SparkContext(
+            new SparkConf(false)
+                .setMaster("local[1]")
+                .setAppName("registry")
+                .set("spark.ui.enabled", "false")
+                .set("spark.driver.host", "127.0.0.1"));
+    broadcasts = new CountedBroadcasts(new SparkBroadcasts(SparkEnv.get()));
+    registry =
+        new DriverRegistry(Duration.ZERO, timer, shuffleId -> true, copies ? null : broadcasts);
+    RegistryEndpoint.open(SparkEnv.get().rpcEnv(), registry);
+    spark = new SparkStatuses();
+    executors = new ExecutorsProcess(SparkEnv.get().rpcEnv().address());
+    executors.run("announce", MOST_EXECUTORS);
+  }
+
+  /** Both sides carry a shuffle in each round, by turns; rounds before those counted warm up. */
+  void compare(SimulatedShuffle shuffle, int warmUp, int rounds, Costs ours, Costs theirs)
+      throws Exception {
+    for (int round = -warmUp; round < rounds; round++) {
+      Costs ourRound = round < 0 ? new Costs() : ours;
+      Costs theirRound = round < 0 ? new Costs() : theirs;
+      if (round % 2 == 0) {
+        ours(shuffle, ourRound);
+        theirs(shuffle, theirRound);
+      } else {
+        theirs(shuffle, theirRound);
+        ours(shuffle, ourRound);
+      }
+      System.out.printf("round %d: ours%s; theirs%s%n", round, ourRound, theirRound);
+    }
+  }
+
+  private void ours(SimulatedShuffle shuffle, Costs costs) throws Exception {
+    DriverCpu publishing = new DriverCpu();
+    DriverCpu answering = new DriverCpu();
+    int shuffleId = publish(shuffle, Integer.MAX_VALUE, publishing);
+    long[] sent = new long[1];
+    answering.count(
+        () -> sent[0] = executors.run("tables", shuffleId, shuffle.maps(), shuffle.executors()));
+    registry.removeShuffle(shuffleId);
+    long broadcast = broadcasts.bytes().getAndSet(0);
+    costs.add("in", publishing.millis());
+    costs.add("out", answering.millis());
+    costs.add("cpu", publishing.millis() + answering.millis());
+    costs.add("table", broadcast + (double) sent[0] / shuffle.executors());
+    // Executors give a broadcast on to each other: the driver sends it once at least.
+    costs.add("sent", broadcast + sent[0]);
+  }
+
+  /** Microseconds of CPU for each record when so many come in a message. */
+  double publishMicros(SimulatedShuffle shuffle, int recordsPerMessage) throws Exception {
+    DriverCpu publishing = new DriverCpu();
+    registry.removeShuffle(publish(shuffle, recordsPerMessage, publishing));
+    return publishing.millis() * 1000 / shuffle.maps();
+  }
+
+  /** Microseconds of CPU to read and to register a map status. */
+  double statusMicros(SimulatedShuffle shuffle) throws Exception {
+    DriverCpu cpu = new DriverCpu();
+    int shuffleId = shuffles++;
+    spark.register(shuffleId, shuffle, cpu, cpu);
+    spark.unregister(shuffleId);
+    return cpu.millis() * 1000 / shuffle.maps();
+  }
+
+  private int publish(SimulatedShuffle shuffle, int recordsPerMessage, DriverCpu cpu)
+      throws Exception {
+    System.gc();
+    int shuffleId = shuffles++;
+    cpu.count(
+        () ->
+            executors.run(
+                "publish",
+                shuffleId,
+                shuffle.maps(),
+                shuffle.executors(),
+                shuffle.reducers(),
+                recordsPerMessage));
+    if (registry.records() != shuffle.maps()) {
+      throw new IllegalStateException(registry.records() + " records are there");
+    }
+    return shuffleId;
+  }
+
+  private void theirs(SimulatedShuffle shuffle, Costs costs) throws Exception {
+    System.gc();
+    int shuffleId = shuffles++;
+    DriverCpu reading = new DriverCpu();
+    DriverCpu registering = new DriverCpu();
+    DriverCpu answering = new DriverCpu();
+    long[] sent = new long[1];
+    spark.register(shuffleId, shuffle, reading, registering);
+    answering.count(() -> sent[0] = executors.run("statuses", shuffleId, shuffle.executors()));
+    long broadcast = spark.broadcastBytes(shuffleId);
+    spark.unregister(shuffleId);
+    costs.add("register", registering.millis());
+    costs.add("in", reading.millis() + registering.millis());
+    costs.add("out", answering.millis());
+    costs.add("cpu", reading.millis() + registering.millis() + answering.millis());
+    costs.add("table", broadcast + (double) sent[0] / shuffle.executors());
+    costs.add("sent", broadcast + sent[0]);
+  }
+
+  @Override
+  public void close() {
+    executors.close();
+    context.stop();
+    timer.shutdownNow();
+  }
+}

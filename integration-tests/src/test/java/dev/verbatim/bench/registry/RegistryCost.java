@@ -1,0 +1,122 @@
+package dev.verbatim.bench.registry;
+
+import dev.verbatim.bench.FigureOptions;
+import dev.verbatim.examples.ShortErrors;
+import dev.verbatim.examples.report.Figure;
+import dev.verbatim.examples.report.Goal;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * Measures what a shuffle's records cost the driver, in bytes and CPU, and what Spark's own map
+ * statuses of the same shuffle cost it.
+ */
+@Command(name = "registry", mixinStandardHelpOptions = true)
+public final class RegistryCost implements Callable<Integer> {
+  private static final String NOTE =
+      "Executors are simulated by one process that speaks Spark's RPC; driver, codec and RPC are"
+          + " real. Of a broadcast one copy is counted and no CPU for sending it";
+
+  /** Rounds until the compiler is about done. */
+  private static final int WARM_UP = 3;
+
+  @Option(names = "--maps", defaultValue = "100000")
+  private int maps;
+
+  @Option(names = "--executors", defaultValue = "1000")
+  private int executors;
+
+  @Option(
+      names = "--reducers",
+      split = ",",
+      defaultValue = "1000,2000",
+      description = "With more than 2,000 Spark keeps no byte for each (default: 1000,2000).")
+  private List<Integer> reducers;
+
+  @Option(
+      names = "--copies",
+      description = "The driver sends the records to each executor, and broadcasts nothing.")
+  private boolean copies;
+
+  @Mixin private FigureOptions figures;
+
+  public static void main(String[] arguments) {
+    System.exit(ShortErrors.on(new CommandLine(new RegistryCost())).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    try (DriverUnderTest driver = new DriverUnderTest(copies)) {
+      for (int count : reducers) {
+        compare(driver, count);
+      }
+      publishing(driver);
+    }
+    return 0;
+  }
+
+  private void compare(DriverUnderTest driver, int count) throws Exception {
+    Costs ours = new Costs();
+    Costs theirs = new Costs();
+    driver.compare(
+        new SimulatedShuffle(maps, executors, count), WARM_UP, figures.rounds(), ours, theirs);
+    String size = " (%,d maps, %,d executors, %,d reducers)".formatted(maps, executors, count);
+    String suffix = "-" + count;
+    add("table-bytes" + suffix, "bytes an executor fetches" + size, "bytes", ours, theirs, "table");
+    add("driver-bytes" + suffix, "bytes the driver sends" + size, "bytes", ours, theirs, "sent");
+    add("driver-cpu" + suffix, "driver CPU" + size, "ms", ours, theirs, "cpu");
+    add("driver-cpu-in" + suffix, "of it to take in what comes", "ms", ours, theirs, "in");
+    add("driver-cpu-out" + suffix, "of it to answer all executors", "ms", ours, theirs, "out");
+  }
+
+  private void publishing(DriverUnderTest driver) throws Exception {
+    SimulatedShuffle shuffle = new SimulatedShuffle(20_000, 50, 1000);
+    for (int records : List.of(1, 10, 100)) {
+      List<Double> micros = new ArrayList<>();
+      List<Double> status = new ArrayList<>();
+      for (int round = -WARM_UP; round < figures.rounds(); round++) {
+        double ours = driver.publishMicros(shuffle, records);
+        double theirs = driver.statusMicros(shuffle);
+        if (round >= 0) {
+          micros.add(ours);
+          status.add(theirs);
+        }
+      }
+      figures.add(
+          new Figure(
+              "publish-by-" + records,
+              "driver CPU per record, "
+                  + records
+                  + " in a message; against reading and registering"
+                  + " one map status, without the message that brought it",
+              "us",
+              new Figure.Side("verbatim", micros),
+              new Figure.Side("map status", status),
+              records == 100 ? List.of(Goal.parse("ours <= 5")) : null,
+              NOTE,
+              null));
+    }
+  }
+
+  private void add(String name, String what, String unit, Costs ours, Costs theirs, String cost)
+      throws IOException {
+    boolean goal = !List.of("in", "out").contains(cost);
+    figures.add(
+        new Figure(
+            name,
+            what,
+            unit,
+            new Figure.Side("verbatim", ours.get(cost)),
+            new Figure.Side("map statuses", theirs.get(cost)),
+            Stream.of("ratio <= 0.1").filter(text -> goal).map(Goal::parse).toList(),
+            NOTE,
+            null));
+  }
+}
