@@ -5,6 +5,7 @@ import dev.verbatim.examples.ShortErrors;
 import dev.verbatim.examples.report.Figure;
 import dev.verbatim.examples.report.Goal;
 import dev.verbatim.shuffle.registry.DriverRegistry;
+import dev.verbatim.shuffle.registry.RegistryEndpoint;
 import dev.verbatim.shuffle.registry.RegistryProbe;
 import java.io.IOException;
 import java.time.Duration;
@@ -16,6 +17,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.rpc.RpcEndpointRef;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -62,8 +65,11 @@ public final class MemoryCost implements Callable<Integer> {
     ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);
     try {
       driver(new DriverRegistry(Duration.ZERO, timer, shuffleId -> true));
-      executor(false);
-      executor(true);
+      DriverRegistry forgetful = new DriverRegistry(Duration.ZERO, timer, id -> true);
+      forgetful.removeExecutor("1");
+      RpcEndpointRef registry = RegistryEndpoint.open(SparkEnv.get().rpcEnv(), forgetful);
+      executor(registry, false);
+      executor(registry, true);
     } finally {
       context.stop();
       timer.shutdownNow();
@@ -125,12 +131,12 @@ public final class MemoryCost implements Callable<Integer> {
     costs.add("left", (UsedHeap.now() - before) / MB);
   }
 
-  private void executor(boolean mapped) throws Exception {
+  private void executor(RpcEndpointRef registry, boolean mapped) throws Exception {
     List<Double> heap = new ArrayList<>();
     List<Double> left = new ArrayList<>();
     List<Double> slack = new ArrayList<>();
     List<Double> registeredLeft = new ArrayList<>();
-    try (RegisteredOutputs outputs = new RegisteredOutputs(OUTPUTS, mapped)) {
+    try (RegisteredOutputs outputs = new RegisteredOutputs(registry, OUTPUTS, mapped)) {
       outputs.register();
       outputs.remove();
       for (int round = 0; round < figures.rounds(); round++) {

@@ -3,9 +3,7 @@ package dev.verbatim.bench.registry;
 import dev.verbatim.shuffle.fallback.FallbackLog;
 import dev.verbatim.shuffle.metrics.ShuffleCounters;
 import dev.verbatim.shuffle.registry.DriverLink;
-import dev.verbatim.shuffle.registry.DriverRegistry;
 import dev.verbatim.shuffle.registry.OutputPublisher;
-import dev.verbatim.shuffle.registry.RegistryEndpoint;
 import dev.verbatim.shuffle.writer.MapOutputFiles;
 import dev.verbatim.shuffle.writer.OutputRegistrar;
 import dev.verbatim.shuffle.writer.RegistrarProbe;
@@ -21,7 +19,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import org.apache.spark.SparkEnv;
+import org.apache.spark.rpc.RpcEndpointRef;
 
 /** The write side of an executor, which registers the same small map output again and again. */
 final class RegisteredOutputs implements AutoCloseable {
@@ -39,9 +37,10 @@ final class RegisteredOutputs implements AutoCloseable {
   private long registered;
 
   /**
+   * @param driver registry to which executor 1 is lost, so that it keeps none of its records
    * @param mapped each data file is mapped, as large ones are; otherwise copied, as small ones are
    */
-  RegisteredOutputs(int outputs, boolean mapped) throws IOException {
+  RegisteredOutputs(RpcEndpointRef driver, int outputs, boolean mapped) throws IOException {
     this.outputs = outputs;
     Files.write(data, new byte[BYTES]);
     ByteBuffer offsets = ByteBuffer.allocate((REDUCERS + 1) * Long.BYTES);
@@ -49,15 +48,14 @@ final class RegisteredOutputs implements AutoCloseable {
       offsets.putLong((long) i * BYTES / REDUCERS);
     }
     Files.write(index, offsets.array());
-    // It has not heard of this executor, so it keeps none of its records.
-    DriverRegistry registry = new DriverRegistry(Duration.ZERO, timer, id -> true);
-    DriverLink driver =
-        new DriverLink(
-            RegistryEndpoint.open(SparkEnv.get().rpcEnv(), registry), "1", Duration.ofMinutes(1));
+    DriverLink link = new DriverLink(driver, "1", Duration.ofMinutes(1));
+    OutputPublisher publisher =
+        new OutputPublisher(link, counters, timer, Duration.ofMillis(5), Duration.ofHours(1));
+    publisher.announce(null, "simulated");
     registrar =
         new OutputRegistrar(
             transport,
-            new OutputPublisher(driver, counters, timer, Duration.ofMillis(5), Duration.ofHours(1)),
+            publisher,
             "1",
             counters,
             new FallbackLog(),

@@ -16,6 +16,7 @@ import scala.reflect.ClassTag$;
  */
 public final class SparkBroadcasts implements TableSharing {
   private static final Logger LOG = LoggerFactory.getLogger(SparkBroadcasts.class);
+  private static final long LEAST_BYTES = 64 << 10;
   private static final ClassTag<byte[][]> CHUNKS = ClassTag$.MODULE$.apply(byte[][].class);
   private static final ClassTag<Broadcast<byte[][]>> BROADCAST =
       ClassTag$.MODULE$.apply(Broadcast.class);
@@ -23,11 +24,17 @@ public final class SparkBroadcasts implements TableSharing {
   private final SparkEnv env;
   private final long leastBytes;
 
-  /** For a driver; the size from which on a table is broadcast is that for Spark's statuses. */
+  /**
+   * For a driver. Tables are broadcast from 64 KiB on, or from where Spark's statuses are if that
+   * is less: a table is smaller than the statuses of its shuffle, and asked for by as many
+   * executors.
+   */
   public SparkBroadcasts(SparkEnv env) {
     this.env = env;
     this.leastBytes =
-        env.conf().getSizeAsBytes("spark.shuffle.mapOutput.minSizeForBroadcast", "512k");
+        Math.min(
+            LEAST_BYTES,
+            env.conf().getSizeAsBytes("spark.shuffle.mapOutput.minSizeForBroadcast", "512k"));
   }
 
   @Override
