@@ -16,4 +16,4 @@ record ApplicationReport(
     String shuffleManager,
     List<String> modes,
     Map<String, Long> fallbacks,
-    List<QueryReport> queries) {}
+    List<JobReport> jobs) {}

@@ -9,7 +9,9 @@ import java.util.Map;
  *
  * @param label short name of the shuffle manager, for progress and for the table
  * @param configuration all Spark settings
- * @param data folder with one folder of Parquet files per table
+ * @param tpcdsJar null without queries
+ * @param data folder with one folder of Parquet files per table; null without queries
+ * @param jobs their names, see {@link JobNames}
  * @param keepLimit whether to keep the queries' outermost LIMIT
  */
 record ApplicationRequest(
@@ -18,5 +20,5 @@ record ApplicationRequest(
     Map<String, String> configuration,
     Path tpcdsJar,
     Path data,
-    List<String> queries,
+    List<String> jobs,
     boolean keepLimit) {}

@@ -1,7 +1,8 @@
 package dev.verbatim.examples;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.verbatim.examples.tpcds.TpcdsJar;
+import dev.verbatim.examples.report.Figure;
+import dev.verbatim.examples.report.FigureFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,15 +19,16 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Runs TPC-DS queries under several shuffle managers, compares the results and prints the times.
+ * Runs TPC-DS queries and other jobs under several shuffle managers, compares the results and
+ * prints the times.
  */
 @Command(
     name = "CompareShuffles",
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = {
-      "Runs TPC-DS queries under each shuffle manager, in one Spark application and JVM per",
-      "manager and round, and compares the results with those of the first manager.",
+      "Runs TPC-DS queries and other jobs under each shuffle manager, in one Spark application",
+      "and JVM per manager and round, and compares the results with those of the first manager.",
       "Exit code: 0 all results equal, 1 results differ, 2 wrong use or a run failed."
     })
 public final class CompareShuffles implements Callable<Integer> {
@@ -36,19 +38,22 @@ public final class CompareShuffles implements Callable<Integer> {
 
   @Option(
       names = "--tpcds-jar",
-      required = true,
       description = "spark-sql's jar with classifier 'tests': the queries.")
   private Path tpcdsJar;
 
-  @Option(names = "--data", required = true, description = "Folder that GenerateTpcds wrote.")
+  @Option(names = "--data", description = "Folder that GenerateTpcds wrote, for queries.")
   private Path data;
 
   @Option(
-      names = "--queries",
+      names = {"--jobs", "--queries"},
       split = ",",
       defaultValue = "q11,q39a,q72,q80,q93",
-      description = "Queries in order (default: ${DEFAULT-VALUE}).")
-  private List<String> queries;
+      description = {
+        "TPC-DS queries, terasort:RECORDSxPARTITIONS (records of 100 bytes), and",
+        "blocks:MAPSxREDUCERS (a record in each block), in order",
+        "(default: ${DEFAULT-VALUE})."
+      })
+  private List<String> jobs;
 
   @Option(
       names = "--managers",
@@ -104,6 +109,15 @@ public final class CompareShuffles implements Callable<Integer> {
   @Option(names = "--json", description = "File for everything that was measured.")
   private Path jsonFile;
 
+  @Option(names = "--figures", description = "File to add figures to, as scripts/bench reads them.")
+  private Path figureFile;
+
+  @Option(
+      names = "--figure-prefix",
+      defaultValue = "",
+      description = "What the figures' names begin with.")
+  private String figurePrefix;
+
   private final ObjectMapper json = new ObjectMapper();
 
   /** Command line entry. */
@@ -136,16 +150,12 @@ public final class CompareShuffles implements Callable<Integer> {
       throw new IllegalArgumentException(
           "--managers needs two or more names, --rounds and --timeout at least 1");
     }
-    for (Path file : pluginJar == null ? List.of(tpcdsJar) : List.of(tpcdsJar, pluginJar)) {
-      if (!Files.isRegularFile(file)) {
-        throw new IllegalArgumentException("No file " + file);
-      }
+    if (pluginJar != null && !Files.isRegularFile(pluginJar)) {
+      throw new IllegalArgumentException("No file " + pluginJar);
     }
-    if (!Files.isDirectory(data)) {
-      throw new IllegalArgumentException("No folder " + data + ": GenerateTpcds makes it");
-    }
-    for (String query : queries) {
-      new TpcdsJar(tpcdsJar).query(query);
+    JobNames names = new JobNames(tpcdsJar, data, keepLimit);
+    for (String job : jobs) {
+      names.parse(job);
     }
   }
 
@@ -161,13 +171,13 @@ public final class CompareShuffles implements Callable<Integer> {
               choice.label(),
               master,
               configuration(choice),
-              tpcdsJar.toAbsolutePath(),
-              data.toAbsolutePath(),
-              queries,
+              absolute(tpcdsJar),
+              absolute(data),
+              jobs,
               keepLimit));
       new SparkJvm(driverMemory, jvmFlags, Duration.ofMinutes(timeoutMinutes))
           .run(
-              QueryApplication.class.getName(),
+              JobApplication.class.getName(),
               List.of(request.toString(), report.toString()),
               logs.resolve(choice.label() + "-" + round + ".log"));
       ApplicationReport done = json.readValue(report.toFile(), ApplicationReport.class);
@@ -180,6 +190,10 @@ public final class CompareShuffles implements Callable<Integer> {
       Files.delete(request);
       Files.delete(report);
     }
+  }
+
+  private static Path absolute(Path path) {
+    return path == null ? null : path.toAbsolutePath();
   }
 
   /** The same for all managers but for {@code spark.shuffle.manager}. */
@@ -202,6 +216,8 @@ public final class CompareShuffles implements Callable<Integer> {
     if (pluginJar != null) {
       configuration.put("spark.executor.extraClassPath", pluginJar.toAbsolutePath().toString());
     }
+    // The executors' way to the code of jobs that are no queries.
+    configuration.put("spark.jars", JobApplication.jar().toString());
     configuration.putAll(settings);
     configuration.put("spark.shuffle.manager", choice.className());
     return configuration;
@@ -219,7 +235,7 @@ public final class CompareShuffles implements Callable<Integer> {
       System.out.print(ComparisonTable.format(reference.label(), other.label(), pairs));
       pairs.stream()
           .filter(pair -> !pair.same())
-          .forEach(pair -> System.out.println(pair.query() + ": " + pair.difference()));
+          .forEach(pair -> System.out.println(pair.job() + ": " + pair.difference()));
       ApplicationReport last = reports.get(other).getLast();
       last.modes().forEach(mode -> System.out.println("Executors: " + mode));
       if (!last.fallbacks().isEmpty()) {
@@ -235,6 +251,12 @@ public final class CompareShuffles implements Callable<Integer> {
           .writeValue(
               jsonFile.toFile(),
               Map.of("comparisons", comparisons, "applications", reports.values()));
+    }
+    if (figureFile != null) {
+      for (Figure figure :
+          ComparisonFigures.of(reports.get(reference), reports.get(choices.get(1)), figurePrefix)) {
+        FigureFile.append(figureFile, figure);
+      }
     }
     boolean same = comparisons.values().stream().flatMap(List::stream).allMatch(Comparison::same);
     return same ? 0 : DIFFERENT;

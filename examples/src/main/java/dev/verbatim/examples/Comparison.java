@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One query under the reference shuffle manager and another one, over all rounds.
+ * One job under the reference shuffle manager and another one, over all rounds.
  *
  * @param seconds median over rounds
  * @param otherSeconds median over rounds
@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param difference what differs from the reference's first result, null if nothing ever did
  */
 record Comparison(
-    String query,
+    String job,
     int rows,
     double seconds,
     double otherSeconds,
@@ -25,27 +25,27 @@ record Comparison(
 
   /**
    * @param reference reports by round
-   * @param other reports by round, of the same queries in the same order
+   * @param other reports by round, of the same jobs in the same order
    */
   static List<Comparison> of(List<ApplicationReport> reference, List<ApplicationReport> other) {
     List<Comparison> comparisons = new ArrayList<>();
-    for (int i = 0; i < reference.getFirst().queries().size(); i++) {
-      int query = i;
+    for (int i = 0; i < reference.getFirst().jobs().size(); i++) {
+      int job = i;
       comparisons.add(
           of(
-              reference.stream().map(report -> report.queries().get(query)).toList(),
-              other.stream().map(report -> report.queries().get(query)).toList(),
+              reference.stream().map(report -> report.jobs().get(job)).toList(),
+              other.stream().map(report -> report.jobs().get(job)).toList(),
               other.getFirst().label()));
     }
     return comparisons;
   }
 
   private static Comparison of(
-      List<QueryReport> reference, List<QueryReport> other, String otherLabel) {
-    QueryResult expected = reference.getFirst().result();
-    QueryReport last = other.getLast();
+      List<JobReport> reference, List<JobReport> other, String otherLabel) {
+    JobResult expected = reference.getFirst().result();
+    JobReport last = other.getLast();
     return new Comparison(
-        last.query(),
+        last.job(),
         expected.rows().size(),
         median(reference),
         median(other),
@@ -56,12 +56,12 @@ record Comparison(
             .orElse(null));
   }
 
-  private static double median(List<QueryReport> rounds) {
-    return Spread.of(rounds.stream().map(QueryReport::seconds).toList()).median();
+  private static double median(List<JobReport> rounds) {
+    return Spread.of(rounds.stream().map(JobReport::seconds).toList()).median();
   }
 
   private static Optional<String> firstDifference(
-      QueryResult expected, List<QueryReport> rounds, String label) {
+      JobResult expected, List<JobReport> rounds, String label) {
     for (int i = 0; i < rounds.size(); i++) {
       Optional<String> difference = ResultComparison.difference(expected, rounds.get(i).result());
       if (difference.isPresent()) {

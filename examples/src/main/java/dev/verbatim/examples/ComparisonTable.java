@@ -11,12 +11,12 @@ final class ComparisonTable {
 
   private ComparisonTable() {}
 
-  /** The table, one line per query and one for all of them, each ended by a line feed. */
+  /** The table, one line per job and one for all of them, each ended by a line feed. */
   static String format(String reference, String other, List<Comparison> comparisons) {
     List<List<String>> lines = new ArrayList<>();
     lines.add(
         List.of(
-            "query",
+            "job",
             "rows",
             reference + " s",
             other + " s",
@@ -50,7 +50,7 @@ final class ComparisonTable {
       transfer = sum(transfer, one.transfer());
       different += one.same() ? 0 : 1;
     }
-    String difference = different == 0 ? null : different + " queries";
+    String difference = different == 0 ? null : different + " jobs";
     return new Comparison("all", rows, seconds, otherSeconds, shuffle, transfer, difference);
   }
 
@@ -61,7 +61,7 @@ final class ComparisonTable {
   private static List<String> line(Comparison comparison) {
     TransferBytes transfer = comparison.transfer();
     return List.of(
-        comparison.query(),
+        comparison.job(),
         String.format(Locale.ROOT, "%,d", comparison.rows()),
         oneDecimal(comparison.seconds()),
         oneDecimal(comparison.otherSeconds()),

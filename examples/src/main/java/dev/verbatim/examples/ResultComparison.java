@@ -20,7 +20,7 @@ final class ResultComparison {
   private ResultComparison() {}
 
   /** What differs, in one or a few lines; empty if nothing does. */
-  static Optional<String> difference(QueryResult expected, QueryResult actual) {
+  static Optional<String> difference(JobResult expected, JobResult actual) {
     if (!expected.types().equals(actual.types())) {
       return Optional.of("columns " + expected.types() + " became " + actual.types());
     }
@@ -49,7 +49,7 @@ final class ResultComparison {
                 some(unexpected)));
   }
 
-  private static List<String> exactCells(QueryResult result, List<String> row) {
+  private static List<String> exactCells(JobResult result, List<String> row) {
     List<String> exact = new ArrayList<>();
     for (int i = 0; i < row.size(); i++) {
       if (!result.isFloating(i)) {
@@ -60,7 +60,7 @@ final class ResultComparison {
   }
 
   private static boolean removeEqual(
-      List<List<String>> candidates, List<String> row, QueryResult columns) {
+      List<List<String>> candidates, List<String> row, JobResult columns) {
     Iterator<List<String>> rows = candidates.iterator();
     while (rows.hasNext()) {
       if (floatingCellsAgree(rows.next(), row, columns)) {
@@ -71,7 +71,7 @@ final class ResultComparison {
     return false;
   }
 
-  private static boolean floatingCellsAgree(List<String> a, List<String> b, QueryResult columns) {
+  private static boolean floatingCellsAgree(List<String> a, List<String> b, JobResult columns) {
     for (int i = 0; i < a.size(); i++) {
       if (columns.isFloating(i) && !agree(a.get(i), b.get(i))) {
         return false;

@@ -1,5 +1,6 @@
 package dev.verbatim.examples;
 
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -20,10 +21,12 @@ final class ShuffleBytesListener extends SparkListener {
                   read.localBytesRead(),
                   read.remoteBytesRead(),
                   read.fetchWaitTime(),
+                  TimeUnit.NANOSECONDS.toMillis(metrics.shuffleWriteMetrics().writeTime()),
+                  metrics.executorRunTime(),
                   0));
     }
     if (!end.taskInfo().successful()) {
-      sum = sum.plus(new ShuffleBytes(0, 0, 0, 0, 1));
+      sum = sum.plus(new ShuffleBytes(0, 0, 0, 0, 0, 0, 1));
     }
   }
 

@@ -38,6 +38,15 @@ class CompareShufflesTest {
   }
 
   @Test
+  void shouldSayHowJobsAreNamedWhenOneIsNone() {
+    for (String name : List.of("terasort", "blocks:0x3", "terasort:5", "Q1", "blocks:2x3x4")) {
+      String error = failure("--jobs", name);
+      assertTrue(error.contains("No job '" + name + "': a job is a query such as q72,"), error);
+    }
+    assertTrue(failure("--jobs", "q1").contains("Query q1 needs --tpcds-jar and --data"));
+  }
+
+  @Test
   void shouldNameTheFileWhenItDoesNotExist() {
     assertTrue(failure("--tpcds-jar", "no.jar", "--data", "x").contains("No file no.jar"));
     assertTrue(failure("--tpcds-jar", JAR, "--data", "x").contains("No folder x"));

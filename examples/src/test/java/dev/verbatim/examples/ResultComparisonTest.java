@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 class ResultComparisonTest {
   private static final List<String> TYPES = List.of("string", "double", "double");
 
-  private static QueryResult result(String... rows) {
-    return new QueryResult(TYPES, Arrays.stream(rows).map(ResultComparisonTest::row).toList());
+  private static JobResult result(String... rows) {
+    return new JobResult(TYPES, Arrays.stream(rows).map(ResultComparisonTest::row).toList());
   }
 
   /** Cells parted by a bar; a dash is NULL. */
@@ -20,7 +20,7 @@ class ResultComparisonTest {
     return Arrays.stream(cells.split("\\|")).map(cell -> cell.equals("-") ? null : cell).toList();
   }
 
-  private static boolean same(QueryResult a, QueryResult b) {
+  private static boolean same(JobResult a, JobResult b) {
     boolean same = ResultComparison.difference(a, b).isEmpty();
     assertEquals(same, ResultComparison.difference(b, a).isEmpty(), "not symmetric");
     return same;
@@ -71,15 +71,15 @@ class ResultComparisonTest {
   @Test
   void shouldCompareDecimalsExactlyWhenTheyAreNearlyEqual() {
     List<String> types = List.of("decimal(38,18)");
-    QueryResult one = new QueryResult(types, List.of(List.of("1.000000000000000000")));
-    QueryResult two = new QueryResult(types, List.of(List.of("1.000000000000000001")));
+    JobResult one = new JobResult(types, List.of(List.of("1.000000000000000000")));
+    JobResult two = new JobResult(types, List.of(List.of("1.000000000000000001")));
     assertTrue(!same(one, two));
   }
 
   @Test
   void shouldDifferWhenColumnTypesDiffer() {
-    QueryResult one = new QueryResult(List.of("int"), List.of());
-    QueryResult two = new QueryResult(List.of("bigint"), List.of());
+    JobResult one = new JobResult(List.of("int"), List.of());
+    JobResult two = new JobResult(List.of("bigint"), List.of());
     assertTrue(!same(one, two));
   }
 

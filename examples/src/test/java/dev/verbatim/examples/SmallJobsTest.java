@@ -6,9 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.examples.TeraSort.Key;
 import dev.verbatim.examples.TeraSort.Summary;
+import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -63,6 +66,28 @@ class SmallJobsTest {
                     }));
     assertFalse(TeraSort.sameRecords(before, changed));
     assertFalse(TeraSort.sameRecords(before, TeraSort.summaries(TeraSort.generate(spark, 101, 2))));
+  }
+
+  @Test
+  void shouldBringEveryRecordOfEveryBlockWhenBlocksAreSmall() throws IOException {
+    SparkSession session = SparkSession.builder().getOrCreate();
+    JobNames names = new JobNames(null, null, false);
+    JobResult result = names.parse("blocks:5x7").run(session);
+    assertEquals(7, result.rows().size());
+    result.rows().forEach(row -> assertEquals("5", row.get(1)));
+    assertEquals(7, result.rows().stream().map(row -> row.get(2)).distinct().count());
+    assertEquals(
+        Optional.empty(),
+        ResultComparison.difference(result, names.parse("blocks:5x7").run(session)));
+  }
+
+  @Test
+  void shouldGiveTheSameResultWhenSortedTwice() throws IOException {
+    SparkSession session = SparkSession.builder().getOrCreate();
+    Job sort = new JobNames(null, null, false).parse("terasort:1001x3");
+    JobResult result = sort.run(session);
+    assertEquals("1001", result.rows().getFirst().getFirst());
+    assertEquals(Optional.empty(), ResultComparison.difference(result, sort.run(session)));
   }
 
   @Test

@@ -13,14 +13,14 @@ import org.apache.spark.sql.types.StructType;
  * @param types SQL types of the columns, such as {@code decimal(7,2)}
  * @param rows cells in column order, null for NULL
  */
-record QueryResult(List<String> types, List<List<String>> rows) {
+record JobResult(List<String> types, List<List<String>> rows) {
 
-  static QueryResult of(StructType schema, List<Row> rows) {
+  static JobResult of(StructType schema, List<Row> rows) {
     List<String> types = new ArrayList<>();
     for (StructField field : schema.fields()) {
       types.add(field.dataType().catalogString());
     }
-    return new QueryResult(types, rows.stream().map(QueryResult::texts).toList());
+    return new JobResult(types, rows.stream().map(JobResult::texts).toList());
   }
 
   private static List<String> texts(Row row) {

@@ -1,36 +1,28 @@
 package dev.verbatim.examples;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.verbatim.examples.tpcds.TpcdsJar;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeoutException;
-import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
-import org.apache.spark.sql.Dataset;
-import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 
 /**
  * The Spark application that {@link CompareShuffles} starts once per shuffle manager, in a JVM of
  * its own so that none profits from code that another has warmed up.
  */
-final class QueryApplication {
-  private static final Pattern LAST_LIMIT =
-      Pattern.compile("\\s+LIMIT\\s+\\d+\\s*;?\\s*$", Pattern.CASE_INSENSITIVE);
+final class JobApplication {
   private static final Duration LISTENER_PATIENCE = Duration.ofMinutes(1);
 
   private final ApplicationRequest request;
   private final ShuffleBytesListener listener = new ShuffleBytesListener();
 
-  private QueryApplication(ApplicationRequest request) {
+  private JobApplication(ApplicationRequest request) {
     this.request = request;
   }
 
@@ -39,22 +31,29 @@ final class QueryApplication {
     ObjectMapper json = new ObjectMapper();
     ApplicationRequest request =
         json.readValue(Path.of(files[0]).toFile(), ApplicationRequest.class);
-    ApplicationReport report = new QueryApplication(request).run();
+    ApplicationReport report = new JobApplication(request).run();
     json.writeValue(Path.of(files[1]).toFile(), report);
+  }
+
+  /** The jar, or folder, with the classes of the jobs. */
+  static Path jar() {
+    return Path.of(
+        URI.create(
+            JobApplication.class.getProtectionDomain().getCodeSource().getLocation().toString()));
   }
 
   private ApplicationReport run() throws IOException, TimeoutException {
     SparkSession.Builder builder =
-        SparkSession.builder().appName("TPC-DS under " + request.label()).master(request.master());
+        SparkSession.builder().appName("Shuffle by " + request.label()).master(request.master());
     request.configuration().forEach(builder::config);
     say("starting Spark, %s", request.master());
     try (SparkSession spark = builder.getOrCreate()) {
       spark.sparkContext().addSparkListener(listener);
-      Map<String, String> texts = texts(spark);
+      List<Job> jobs = prepared(spark);
       warmUp(spark);
-      List<QueryReport> reports = new ArrayList<>();
-      for (Map.Entry<String, String> text : texts.entrySet()) {
-        reports.add(run(spark, text.getKey(), text.getValue()));
+      List<JobReport> reports = new ArrayList<>();
+      for (Job job : jobs) {
+        reports.add(run(spark, job));
       }
       String manager = SparkEnv.get().shuffleManager().getClass().getName();
       return new ApplicationReport(
@@ -66,53 +65,48 @@ final class QueryApplication {
     }
   }
 
-  /** Reads the queries and declares the tables they need. */
-  private Map<String, String> texts(SparkSession spark) throws IOException {
-    TpcdsJar jar = new TpcdsJar(request.tpcdsJar());
-    Set<String> tables = jar.schemas().keySet();
-    Map<String, String> texts = new LinkedHashMap<>();
-    for (String query : request.queries()) {
-      String text = jar.query(query);
-      for (String table : TpcdsJar.tablesOf(text, tables)) {
-        Path folder = request.data().resolve(table);
-        if (!Files.isDirectory(folder)) {
-          throw new IOException("Query " + query + " needs " + folder + ": run GenerateTpcds");
-        }
-        spark.read().parquet(folder.toString()).createOrReplaceTempView(table);
-      }
-      texts.put(query, request.keepLimit() ? text : withoutLastLimit(text));
+  /** All jobs, ready to run. */
+  private List<Job> prepared(SparkSession spark) throws IOException {
+    JobNames names = new JobNames(request.tpcdsJar(), request.data(), request.keepLimit());
+    List<Job> jobs = new ArrayList<>();
+    for (String name : request.jobs()) {
+      Job job = names.parse(name);
+      job.prepare(spark);
+      jobs.add(job);
     }
-    return texts;
+    return jobs;
   }
 
-  /**
-   * Without the limit the whole result is compared. With it, rows that the ORDER BY leaves tied at
-   * the cut differ between two right runs.
-   */
-  static String withoutLastLimit(String text) {
-    return LAST_LIMIT.matcher(text).replaceFirst("");
-  }
-
-  /** Waits for all executors and lets them load what every query needs, outside of the times. */
+  /** Waits for all executors and lets them load what every job needs, outside of the times. */
   private void warmUp(SparkSession spark) throws TimeoutException {
     spark.range(0, 10_000, 1, 4).repartition(4).groupBy("id").count().count();
     takeBytes(spark);
     say("executors are up");
   }
 
-  private QueryReport run(SparkSession spark, String query, String text) throws TimeoutException {
-    say("%s started", query);
+  private JobReport run(SparkSession spark, Job job) throws TimeoutException {
+    say("%s started", job.name());
     TransferBytes before = TransferCounters.bytes();
+    double cpuBefore = cpuSeconds();
     long start = System.nanoTime();
-    Dataset<Row> rows = spark.sql(text);
-    QueryResult result = QueryResult.of(rows.schema(), rows.collectAsList());
+    JobResult result = job.run(spark);
     double seconds = (System.nanoTime() - start) / 1e9;
+    double cpu = cpuSeconds() - cpuBefore;
     ShuffleBytes bytes = takeBytes(spark);
     TransferBytes transfer = before == null ? null : TransferCounters.bytes().minus(before);
     say(
         "%s done in %.1f s: %,d rows, %.1f MB shuffled",
-        query, seconds, result.rows().size(), bytes.written() / 1e6);
-    return new QueryReport(query, seconds, bytes, transfer, result);
+        job.name(), seconds, result.rows().size(), bytes.written() / 1e6);
+    return new JobReport(job.name(), seconds, cpu, bytes, transfer, result);
+  }
+
+  /** Of this process and all that it has started and that still run. */
+  private static double cpuSeconds() {
+    ProcessHandle self = ProcessHandle.current();
+    return Stream.concat(Stream.of(self), self.descendants())
+        .map(process -> process.info().totalCpuDuration().orElse(Duration.ZERO))
+        .mapToDouble(time -> time.toNanos() / 1e9)
+        .sum();
   }
 
   private ShuffleBytes takeBytes(SparkSession spark) throws TimeoutException {

@@ -1,0 +1,97 @@
+package dev.verbatim.examples;
+
+import dev.verbatim.examples.report.Figure;
+import dev.verbatim.examples.report.Figure.Side;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/** A comparison as figures: the time of each job, and time, CPU time and shuffle's share of all. */
+final class ComparisonFigures {
+  private final List<ApplicationReport> reference;
+  private final List<ApplicationReport> other;
+  private final String prefix;
+
+  private ComparisonFigures(
+      List<ApplicationReport> reference, List<ApplicationReport> other, String prefix) {
+    this.reference = reference;
+    this.other = other;
+    this.prefix = prefix;
+  }
+
+  /**
+   * @param reference reports by round
+   * @param other reports by round, of the same jobs in the same order
+   * @param prefix what all names begin with
+   */
+  static List<Figure> of(
+      List<ApplicationReport> reference, List<ApplicationReport> other, String prefix) {
+    return new ComparisonFigures(reference, other, prefix).figures();
+  }
+
+  private List<Figure> figures() {
+    List<Figure> figures = new ArrayList<>();
+    List<JobReport> jobs = reference.getFirst().jobs();
+    for (int i = 0; i < jobs.size(); i++) {
+      int job = i;
+      String name = jobs.get(i).job();
+      figures.add(
+          figure(
+              name.replace(':', '-'),
+              "Time of " + name,
+              "s",
+              report -> report.jobs().get(job).seconds()));
+    }
+    figures.add(
+        figure("all-jobs", "Time of all jobs", "s", report -> sum(report, JobReport::seconds)));
+    figures.add(
+        figure(
+            "all-jobs-cpu",
+            "CPU time of driver and executors, all jobs",
+            "s",
+            report -> sum(report, JobReport::cpuSeconds)));
+    figures.add(
+        figure(
+            "all-jobs-shuffle-share",
+            "Part of the tasks' time spent writing or waiting for shuffled data, all jobs",
+            "%",
+            report ->
+                100
+                    * report.jobs().stream()
+                        .map(JobReport::shuffle)
+                        .reduce(ShuffleBytes.NONE, ShuffleBytes::plus)
+                        .shareOfTaskTime()));
+    return figures;
+  }
+
+  private static double sum(ApplicationReport report, ToDoubleFunction<JobReport> value) {
+    return report.jobs().stream().mapToDouble(value).sum();
+  }
+
+  private Figure figure(
+      String name, String what, String unit, ToDoubleFunction<ApplicationReport> value) {
+    return new Figure(
+        prefix + name,
+        what,
+        unit,
+        side(other, value),
+        side(reference, value),
+        List.of(),
+        devices(),
+        null);
+  }
+
+  /** What the other side's executors said of RDMA, without their addresses; null if nothing. */
+  private String devices() {
+    return other.getLast().modes().stream()
+        .map(mode -> mode.split(", ")[0])
+        .distinct()
+        .reduce((one, two) -> one + "; " + two)
+        .orElse(null);
+  }
+
+  private static Side side(
+      List<ApplicationReport> rounds, ToDoubleFunction<ApplicationReport> value) {
+    return new Side(rounds.getFirst().label(), rounds.stream().map(value::applyAsDouble).toList());
+  }
+}

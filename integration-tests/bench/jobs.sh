@@ -1,0 +1,30 @@
+# shellcheck shell=bash disable=SC2154,SC2034
+# Sourced after options.sh, at the root of the repository: whole jobs under Spark's own shuffle and under Verbatim, by turns.
+
+. scripts/lib/jdk.sh
+. scripts/lib/spark-home.sh
+. scripts/lib/comparison.sh
+
+# The queries of TPC-DS that shuffle most for their time.
+queries=q4,q11,q14a,q16,q17,q24a,q25,q29,q31,q39a,q50,q64,q65,q72,q74,q75,q78,q80,q93,q95
+all_jobs=$queries,terasort:10000000x16,blocks:2000x2000
+
+fail() {
+  printf '%s\n' "$@" >&2
+  exit 2
+}
+
+# run_jobs PREFIX SCALE JOBS: adds the jobs' figures to $json, with names that begin with PREFIX.
+run_jobs() {
+  local prefix=$1 scale=$2 jobs=$3 needed
+  build_comparison
+  needed=$(tr , '\n' <<< "$jobs" | grep '^q' | paste -sd, || true)
+  [ -z "$needed" ] || generate_tpcds "$scale" "$needed"
+  rm -rf work/spark-home/work
+  # C2 and the default collector, as users run it.
+  "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m \
+    -cp "$examples:$plugin:$SPARK_HOME/jars/*" dev.verbatim.examples.CompareShuffles \
+    --tpcds-jar "$tpcds_jar" --data "$PWD/work/data/scale-$scale" --jobs "$jobs" --plugin-jar "$plugin" \
+    --master 'local-cluster[2,1,4096]' --driver-memory 3g --timeout 60 --rounds "$rounds" \
+    --logs "$PWD/work/logs/$(basename "$0")" ${json:+--figures "$json"} --figure-prefix "$prefix"
+}
