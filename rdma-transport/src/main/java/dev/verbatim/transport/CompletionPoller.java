@@ -51,6 +51,8 @@ final class CompletionPoller implements Runnable {
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final List<ReadBatch> ended = new ArrayList<>();
   private final AtomicBoolean failureLogged = new AtomicBoolean();
+  private final FailureStreak pollFailures;
+  private final FailureStreak eventFailures;
   private volatile boolean blocking;
   private volatile boolean stopped;
   private volatile boolean over;
@@ -61,6 +63,11 @@ final class CompletionPoller implements Runnable {
       connection -> connection.checkDeadline(clockNanos);
   private long nextDeadlineRoundNanos = System.nanoTime();
 
+  /**
+   * @param mostSpinNanos how long to look for completions before blocking
+   * @param deviceFailed told when completions, or events of the queue, can be taken no more; called
+   *     by the poller's thread
+   */
   CompletionPoller(
       Verbs verbs,
       Posix posix,
@@ -68,6 +75,7 @@ final class CompletionPoller implements Runnable {
       MemorySegment queue,
       SendQueueTable table,
       long mostSpinNanos,
+      Consumer<String> deviceFailed,
       Arena arena)
       throws VerbsException {
     this.verbs = verbs;
@@ -77,6 +85,8 @@ final class CompletionPoller implements Runnable {
     this.table = table;
     this.mostSpinNanos = mostSpinNanos;
     this.spinNanos = mostSpinNanos;
+    this.pollFailures = new FailureStreak(deviceFailed);
+    this.eventFailures = new FailureStreak(deviceFailed);
     this.completions = IbvWc.STRUCT.allocate(arena, COMPLETIONS_PER_ROUND);
     this.eventQueue = arena.allocate(ValueLayout.ADDRESS);
     this.eventContext = arena.allocate(ValueLayout.ADDRESS);
@@ -134,7 +144,7 @@ final class CompletionPoller implements Runnable {
         }
       } catch (VerbsException e) {
         if (failureLogged.compareAndSet(false, true)) {
-          LOG.error("Completions cannot be taken; READs will end by their deadlines", e);
+          LOG.error("Completions cannot be taken; if that stays, the device is given up", e);
         }
         if (stopped && tasks.isEmpty()) { // there will be no round without the error
           end();
@@ -177,7 +187,14 @@ final class CompletionPoller implements Runnable {
   }
 
   private int poll() throws VerbsException {
-    int count = verbs.pollCq(queue, COMPLETIONS_PER_ROUND, completions);
+    int count;
+    try {
+      count = verbs.pollCq(queue, COMPLETIONS_PER_ROUND, completions);
+    } catch (VerbsException e) {
+      pollFailures.failed(e);
+      throw e;
+    }
+    pollFailures.succeeded();
     if (count > 0) {
       take(count);
     }
@@ -229,8 +246,12 @@ final class CompletionPoller implements Runnable {
     spinNanos = Math.max(mostSpinNanos / 16, spinNanos / 2);
     blocking = true;
     try {
-      verbs.reqNotifyCq(queue, false);
-      if (doWork() > 0 || stopped || posix.poll(pollFds, 2, BLOCK_MILLIS) == 0) {
+      arm();
+      if (doWork() > 0 || stopped) {
+        return;
+      }
+      if (posix.poll(pollFds, 2, BLOCK_MILLIS) == 0) {
+        eventFailures.succeeded(); // or else the channel would be readable
         return;
       }
     } finally {
@@ -239,10 +260,30 @@ final class CompletionPoller implements Runnable {
     if (Pollfd.REVENTS.get(pollFds, 1) != 0) {
       wakeUp.drain();
     }
-    if (Pollfd.REVENTS.get(pollFds, 0) != 0
-        && verbs.getCqEvent(channel, eventQueue, eventContext)) {
-      verbs.ackCqEvents(queue, 1);
+    if (Pollfd.REVENTS.get(pollFds, 0) != 0) {
+      takeEvent();
     }
+  }
+
+  private void arm() throws VerbsException {
+    try {
+      verbs.reqNotifyCq(queue, false);
+    } catch (VerbsException e) {
+      eventFailures.failed(e);
+      throw e;
+    }
+  }
+
+  private void takeEvent() throws VerbsException {
+    try {
+      if (verbs.getCqEvent(channel, eventQueue, eventContext)) {
+        verbs.ackCqEvents(queue, 1);
+      }
+    } catch (VerbsException e) {
+      eventFailures.failed(e);
+      throw e;
+    }
+    eventFailures.succeeded();
   }
 
   private boolean spin() throws VerbsException {

@@ -269,7 +269,7 @@ public final class PeerConnection {
   /** What a batch is told that did not cause the failure itself. */
   private ReadFailure asConsequence(ReadFailure failure) {
     return switch (failure.kind()) {
-      case PEER_UNREACHABLE, DISCONNECTED, LOCAL_PORT -> failure;
+      case PEER_UNREACHABLE, DISCONNECTED, LOCAL_PORT, LOCAL_DEVICE -> failure;
       case REMOTE_ACCESS, DEADLINE, OTHER ->
           new ReadFailure(
               ReadFailure.Kind.DISCONNECTED,

@@ -22,8 +22,12 @@ final class PortMonitor {
 
   /** What the transport does about events. Called on the event thread. */
   interface Actions {
-    /** The port is down: connections are of no use any more. */
-    void portDown(String why);
+    /**
+     * The port is down, or the device failed: connections are of no use any more.
+     *
+     * @param kind what READs that are under way fail with
+     */
+    void portDown(ReadFailure.Kind kind, String why);
 
     /** The port is up: attributes are to be read afresh. */
     void portUp();
@@ -42,7 +46,9 @@ final class PortMonitor {
   private final MemorySegment attributes;
   private final List<Consumer<Boolean>> listeners = new CopyOnWriteArrayList<>();
   private volatile boolean active = true;
-  private volatile boolean failed;
+  private volatile String failure;
+  private final FailureStreak portEventFailures = new FailureStreak(this::fail);
+  private final FailureStreak queueEventFailures = new FailureStreak(this::fail);
 
   PortMonitor(OpenPort port, Counters counters, Actions actions, Arena arena) {
     this.port = port;
@@ -76,7 +82,12 @@ final class PortMonitor {
 
   /** Whether messages to peers can leave, or need not be kept back since nothing will help. */
   boolean mayTalk() {
-    return failed || reachesPeers();
+    return failure != null || reachesPeers();
+  }
+
+  /** Why the device is lost for this process, null while it is not. */
+  String failure() {
+    return failure;
   }
 
   void onChange(Consumer<Boolean> listener) {
@@ -85,16 +96,17 @@ final class PortMonitor {
 
   /** Takes all events of the port and the device that wait. */
   void drainPortEvents() throws VerbsException {
-    drain(port.eventContext(), false);
+    drain(port.eventContext(), false, portEventFailures);
   }
 
   /** Takes all events of queues that wait, others' of this process too. */
   void drainQueueEvents() throws VerbsException {
-    drain(port.context(), true);
+    drain(port.context(), true, queueEventFailures);
   }
 
-  private void drain(MemorySegment context, boolean ofQueues) throws VerbsException {
-    while (port.verbs().getAsyncEvent(context, event)) {
+  private void drain(MemorySegment context, boolean ofQueues, FailureStreak failures)
+      throws VerbsException {
+    while (takeEvent(context, failures)) {
       AsyncEventType type = AsyncEventType.of(IbvAsyncEvent.EVENT_TYPE.get(event));
       long element = IbvAsyncEvent.ELEMENT_QP.getAddress(event);
       int number = IbvAsyncEvent.ELEMENT_PORT_NUM.get(event);
@@ -106,6 +118,18 @@ final class PortMonitor {
         handlePortEvent(type, number);
       }
     }
+  }
+
+  private boolean takeEvent(MemorySegment context, FailureStreak failures) throws VerbsException {
+    boolean taken;
+    try {
+      taken = port.verbs().getAsyncEvent(context, event);
+    } catch (VerbsException e) {
+      failures.failed(e);
+      throw e;
+    }
+    failures.succeeded();
+    return taken;
   }
 
   private void handleQueueEvent(AsyncEventType type, long element) {
@@ -146,15 +170,19 @@ final class PortMonitor {
 
   void down(String why) {
     if (active) {
-      active = false;
       LOG.warn("RDMA port {} is down ({}): no READs until it is up", port.number(), why);
-      actions.portDown(why);
-      tell(false);
+      takeDown(ReadFailure.Kind.LOCAL_PORT, why);
     }
   }
 
+  private void takeDown(ReadFailure.Kind kind, String why) {
+    active = false;
+    actions.portDown(kind, why);
+    tell(false);
+  }
+
   private void up(String why) {
-    if (!active && !failed) {
+    if (!active && failure == null) {
       active = true;
       LOG.info("RDMA port {} is up again ({})", port.number(), why);
       actions.portUp();
@@ -164,8 +192,16 @@ final class PortMonitor {
 
   /** The device is lost for this process. */
   void fail(String why) {
-    failed = true;
-    down(why);
+    if (failure == null) {
+      failure = why;
+      LOG.error(
+          "The RDMA device failed ({}): this process does no more READs. Look into the kernel's"
+              + " log; a new process opens the device anew",
+          why);
+      if (active) {
+        takeDown(ReadFailure.Kind.LOCAL_DEVICE, why);
+      }
+    }
   }
 
   private void tell(boolean state) {

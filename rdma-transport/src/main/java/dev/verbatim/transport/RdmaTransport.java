@@ -11,7 +11,8 @@ import java.util.function.Consumer;
  * One RDMA port of this process: listener, connections, registered memory, completion poller.
  *
  * <p>Thread-safe. After {@link #close()} every method but {@code close}, {@link #info()}, {@link
- * #self()}, {@link #portActive()} and {@link #counters()} throws {@link IllegalStateException}.
+ * #self()}, {@link #portActive()}, {@link #deviceFailure()} and {@link #counters()} throws {@link
+ * IllegalStateException}.
  */
 public final class RdmaTransport implements AutoCloseable {
   private final TransportParts parts;
@@ -42,6 +43,11 @@ public final class RdmaTransport implements AutoCloseable {
   /** Whether the port is {@code PORT_ACTIVE} now, as far as asynchronous events have told. */
   public boolean portActive() {
     return !closed.get() && parts.monitor().isActive();
+  }
+
+  /** Why the device is lost for this process; empty while it is not. */
+  public Optional<String> deviceFailure() {
+    return Optional.ofNullable(parts.monitor().failure());
   }
 
   /** Tells of each change between active and not active; called on the event thread. */

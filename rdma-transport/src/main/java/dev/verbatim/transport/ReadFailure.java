@@ -19,8 +19,10 @@ public record ReadFailure(Kind kind, String detail) {
     DEADLINE,
     /** The connection went down before or during the batch. */
     DISCONNECTED,
-    /** The own port went down or the device failed. */
+    /** The own port went down. */
     LOCAL_PORT,
+    /** The own device failed, for good. */
+    LOCAL_DEVICE,
     /** Anything else that a completion reported. */
     OTHER
   }

@@ -12,7 +12,7 @@ final class ReadFailures {
       case PEER_REFUSED -> ReadFailure.Kind.REMOTE_ACCESS;
       case PEER_UNREACHABLE -> ReadFailure.Kind.PEER_UNREACHABLE;
       case CONNECTION_LOST -> ReadFailure.Kind.DISCONNECTED;
-      case DEVICE_FAILED -> ReadFailure.Kind.LOCAL_PORT;
+      case DEVICE_FAILED -> ReadFailure.Kind.LOCAL_DEVICE;
       case OUR_FAULT, NONE -> ReadFailure.Kind.OTHER;
     };
   }

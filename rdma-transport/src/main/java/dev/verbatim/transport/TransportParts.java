@@ -103,6 +103,7 @@ final class TransportParts implements PortMonitor.Actions {
             port.completionQueue(),
             table,
             config.spin().toNanos(),
+            why -> loop.execute(() -> monitor.fail(why)),
             Arena.ofAuto()); // a call with memory of a shared arena counts it atomically, twice
     connector =
         new Connector(
@@ -177,9 +178,8 @@ final class TransportParts implements PortMonitor.Actions {
   }
 
   @Override
-  public void portDown(String why) {
-    String reason = "the own port " + info.device() + " is not active: " + why;
-    connector.failAll(ReadFailure.Kind.LOCAL_PORT, reason);
+  public void portDown(ReadFailure.Kind kind, String why) {
+    connector.failAll(kind, "the own port of " + info.device() + " is not active: " + why);
     acceptor.closeAll();
   }
 

@@ -109,7 +109,8 @@ final class Fabric {
     table = new SendQueueTable(queueLimits.maxConnections());
     loop = new EventLoop(posix, arena);
     poller =
-        new CompletionPoller(verbs, posix, port.channel(), port.completionQueue(), table, 0, arena);
+        new CompletionPoller(
+            verbs, posix, port.channel(), port.completionQueue(), table, 0, this::fail, arena);
     monitor = new PortMonitor(port, counters, new Actions(), arena);
     endpoints = new CmEndpoints(rdmaCm, channel, counters, monitor);
     Handshake handshake = new Handshake(config.applicationToken(), "own", OWN_CHALLENGE);
@@ -123,11 +124,15 @@ final class Fabric {
     loop.every(acceptor::tick);
   }
 
+  private void fail(String why) {
+    loop.execute(() -> monitor.fail(why));
+  }
+
   private final class Actions implements PortMonitor.Actions {
     @Override
-    public void portDown(String why) {
+    public void portDown(ReadFailure.Kind kind, String why) {
       actions.add("down");
-      connector.failAll(ReadFailure.Kind.LOCAL_PORT, why);
+      connector.failAll(kind, why);
       acceptor.closeAll();
     }
 

@@ -205,6 +205,79 @@ class OwnThreadsTest {
     assertEquals(0, fabric.pool.usedBytes());
   }
 
+  private enum Source {
+    COMPLETIONS,
+    ARMING,
+    QUEUE_EVENTS,
+    DEVICE_EVENTS
+  }
+
+  private void fail(Source source, int errno) throws VerbsException {
+    switch (source) {
+      case COMPLETIONS ->
+          doThrow(new VerbsException("call", errno, ""))
+              .when(fabric.verbs)
+              .pollCq(any(), anyInt(), any());
+      case ARMING ->
+          doThrow(new VerbsException("call", errno, ""))
+              .when(fabric.verbs)
+              .reqNotifyCq(any(), anyBoolean());
+      case QUEUE_EVENTS ->
+          doThrow(new VerbsException("call", errno, ""))
+              .when(fabric.verbs)
+              .getCqEvent(any(), any(), any());
+      case DEVICE_EVENTS ->
+          doThrow(new VerbsException("call", errno, ""))
+              .when(fabric.verbs)
+              .getAsyncEvent(any(), any());
+    }
+  }
+
+  /** Or else each peer would cost its tasks a READ's timeout, again and again. */
+  @ParameterizedTest
+  @EnumSource
+  void shouldGiveTheDeviceUpWhenItAnswersNoMore(Source source) throws Exception {
+    PeerConnection connection = fabric.connected();
+    RecordingListener listener = read(connection);
+    fail(source, Errno.EIO);
+
+    endsWithoutThrowing(
+        fabric.poller,
+        () -> {
+          waitFor(
+              () -> {
+                fabric.loop.doWork();
+                return !listener.ends.isEmpty();
+              });
+          fabric.poller.stop();
+        });
+
+    listener.assertEnded("LOCAL_DEVICE");
+    assertTrue(fabric.monitor.failure().contains("call"), fabric.monitor.failure());
+    assertEquals(List.of("down"), fabric.actions);
+    assertTrue(fabric.connector.connect(Fabric.PEER).isCompletedExceptionally());
+    fabric.asyncEvent(AsyncEventType.PORT_ACTIVE, 1);
+    assertFalse(fabric.monitor.isActive());
+  }
+
+  @Test
+  void shouldKeepADeviceWhoseErrorsPass() {
+    List<String> why = new ArrayList<>();
+    FailureStreak streak = new FailureStreak(why::add);
+    for (int i = 0; i < 100; i++) {
+      if (i % FailureStreak.MOST == 0) {
+        streak.succeeded();
+      } else {
+        streak.failed(new VerbsException("call", Errno.EIO, ""));
+      }
+    }
+    assertEquals(List.of(), why);
+    for (int i = 0; i < 100; i++) {
+      streak.failed(new VerbsException("call", Errno.EIO, ""));
+    }
+    assertEquals(1, why.size(), why::toString);
+  }
+
   /** A device that was removed: its descriptor stays readable, and reading it fails. */
   @Test
   void shouldNotSpinWhenAnEventCanNeverBeTaken() throws Exception {

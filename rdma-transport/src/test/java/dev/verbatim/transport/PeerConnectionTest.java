@@ -119,7 +119,7 @@ class PeerConnectionTest {
     culprit.assertEnded(expected);
     assertTrue(culprit.failure.detail().contains(status.name()), culprit.failure.detail());
     assertTrue(
-        List.of("DISCONNECTED", "PEER_UNREACHABLE", "LOCAL_PORT").containsAll(behind.ends),
+        List.of("DISCONNECTED", "PEER_UNREACHABLE", "LOCAL_DEVICE").containsAll(behind.ends),
         behind.ends.toString());
     assertEquals(1, behind.ends.size());
     buffer.release();

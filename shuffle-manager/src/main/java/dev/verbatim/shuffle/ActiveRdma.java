@@ -77,7 +77,7 @@ final class ActiveRdma implements AutoCloseable {
             workers,
             io,
             downloads);
-    transport.onPortChange(ActiveRdma::portChanged);
+    transport.onPortChange(this::portChanged);
   }
 
   private static Map<Path, FilePinMode> probe(RdmaTransport transport, File[] folders) {
@@ -88,9 +88,11 @@ final class ActiveRdma implements AutoCloseable {
     return modes;
   }
 
-  private static void portChanged(boolean active) {
+  private void portChanged(boolean active) {
     if (active) {
       LOG.info("The RDMA port is PORT_ACTIVE again: new fetches use RDMA");
+    } else if (transport.deviceFailure().isPresent()) {
+      LOG.warn("The RDMA device is lost: fetches of this executor go over TCP");
     } else {
       LOG.warn("The RDMA port is not PORT_ACTIVE: new fetches go over TCP until it is again");
     }

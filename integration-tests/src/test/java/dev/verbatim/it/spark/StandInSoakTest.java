@@ -178,8 +178,7 @@ class StandInSoakTest extends ApplicationTests {
     assertResult(Scenario.REPARTITION, after.lines());
     assertEquals(0, after.traffic().bytesByRdma(), () -> after.traffic().toString());
     assertTrue(
-        after.traffic().fallbacks().containsKey("PORT_NOT_ACTIVE"),
-        () -> after.traffic().toString());
+        after.traffic().fallbacks().containsKey("DEVICE_ERROR"), () -> after.traffic().toString());
     jobs.merge("device lost", 1, Integer::sum);
   }
 

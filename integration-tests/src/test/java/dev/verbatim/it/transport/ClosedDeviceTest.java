@@ -18,6 +18,7 @@ import java.lang.reflect.Modifier;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
@@ -84,6 +85,8 @@ class ClosedDeviceTest extends DeviceTest {
             () -> assertEquals("reader", reader.self().name()),
             "portActive",
             () -> assertEquals(false, reader.portActive()),
+            "deviceFailure",
+            () -> assertEquals(Optional.empty(), reader.deviceFailure()),
             "counters",
             () -> Transports.assertNothingLeft(reader)));
   }

@@ -237,7 +237,8 @@ class EventDeviceTest extends DeviceTest {
   private void recover(Event event, State state, RdmaTransport reader) throws Exception {
     order("");
     if (event.effect == Effect.DEVICE_FAILED && loses(event, state, reader)) {
-      Transports.await("the port is given up", () -> !reader.portActive());
+      Transports.await("the device is given up", () -> reader.deviceFailure().isPresent());
+      assertFalse(reader.portActive());
       tell("async event=" + AsyncEventType.PORT_ACTIVE.number());
       assertContains("not active", connectFails(reader, server.served().peer()));
       return;

@@ -149,6 +149,7 @@ public enum FallbackReason {
   public static FallbackReason of(ReadFailure.Kind kind) {
     return switch (kind) {
       case LOCAL_PORT -> PORT_NOT_ACTIVE;
+      case LOCAL_DEVICE -> DEVICE_ERROR;
       case REMOTE_ACCESS, PEER_UNREACHABLE, DEADLINE, DISCONNECTED, OTHER -> READ_FAILED;
     };
   }

@@ -102,7 +102,7 @@ final class FetchAttempt {
       FallbackReason reason =
           context.transport().portActive()
               ? FallbackReason.CONNECTION_FAILED
-              : FallbackReason.PORT_NOT_ACTIVE;
+              : context.ownPortReason();
       fetch.fallback(ready, reason, String.valueOf(error.getMessage()));
       return;
     }
@@ -201,7 +201,7 @@ final class FetchAttempt {
           case DISCONNECTED -> false;
           case REMOTE_ACCESS ->
               hit.stream().mapToLong(block -> block.mapId).distinct().count() == 1;
-          case PEER_UNREACHABLE, DEADLINE, LOCAL_PORT, OTHER -> true;
+          case PEER_UNREACHABLE, DEADLINE, LOCAL_PORT, LOCAL_DEVICE, OTHER -> true;
         };
     if (guilty) {
       leave(cause, hit);
@@ -218,7 +218,7 @@ final class FetchAttempt {
     boolean hopeful =
         switch (cause.kind()) {
           case DISCONNECTED, REMOTE_ACCESS, OTHER -> true;
-          case PEER_UNREACHABLE, DEADLINE, LOCAL_PORT -> false;
+          case PEER_UNREACHABLE, DEADLINE, LOCAL_PORT, LOCAL_DEVICE -> false;
         };
     if (!hopeful || number == MOST_ATTEMPTS) {
       leave(cause, open);

@@ -1,6 +1,7 @@
 package dev.verbatim.shuffle.reader;
 
 import dev.verbatim.shuffle.fallback.FallbackLog;
+import dev.verbatim.shuffle.fallback.FallbackReason;
 import dev.verbatim.shuffle.metrics.ShuffleCounters;
 import dev.verbatim.transport.RdmaTransport;
 import java.util.concurrent.Executor;
@@ -27,4 +28,12 @@ public record FetchContext(
     FallbackLog log,
     Executor workers,
     Executor io,
-    TransportConf downloadConf) {}
+    TransportConf downloadConf) {
+
+  /** Why the own port is not active. */
+  FallbackReason ownPortReason() {
+    return transport.deviceFailure().isPresent()
+        ? FallbackReason.DEVICE_ERROR
+        : FallbackReason.PORT_NOT_ACTIVE;
+  }
+}

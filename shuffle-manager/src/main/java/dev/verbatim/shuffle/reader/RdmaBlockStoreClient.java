@@ -51,7 +51,8 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
             new BlockReceiver(listener, executorId),
             downloadFileManager);
     if (!context.transport().portActive()) {
-      note(FallbackReason.PORT_NOT_ACTIVE, blockIds.length, executorId, "own port");
+      String seen = context.transport().deviceFailure().orElse("own port");
+      note(context.ownPortReason(), blockIds.length, executorId, seen);
       tcp.fetch(Arrays.asList(blockIds));
       return;
     }

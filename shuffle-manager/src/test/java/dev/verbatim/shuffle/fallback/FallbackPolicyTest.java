@@ -117,6 +117,7 @@ class FallbackPolicyTest {
     "DEADLINE,READ_FAILED",
     "DISCONNECTED,READ_FAILED",
     "LOCAL_PORT,PORT_NOT_ACTIVE",
+    "LOCAL_DEVICE,DEVICE_ERROR",
     "OTHER,READ_FAILED",
   })
   void shouldNameTheReasonWhenAReadFails(ReadFailure.Kind kind, FallbackReason reason) {

@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -325,6 +326,17 @@ class RdmaBlockStoreClientTest {
     when(peer.transport.portActive()).thenReturn(true);
     fetch("shuffle_3_10_0");
     assertArrayEquals(data, delivered.get("shuffle_3_10_0"));
+  }
+
+  @Test
+  void shouldNameTheDeviceWhenItIsLost() {
+    output(10, 1 << 20, 5);
+    when(peer.transport.portActive()).thenReturn(false);
+    when(peer.transport.deviceFailure()).thenReturn(Optional.of("IBV_EVENT_DEVICE_FATAL"));
+
+    fetch("shuffle_3_10_0");
+
+    assertOnlyFallback(FallbackReason.DEVICE_ERROR, "shuffle_3_10_0");
   }
 
   @ParameterizedTest
