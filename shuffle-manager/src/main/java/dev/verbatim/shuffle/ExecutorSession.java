@@ -27,6 +27,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * An executor's part: opens the transport or says why not, and keeps the counters in both cases.
+ * Where only the driver's registry does not answer, it is asked again in the background, and RDMA
+ * comes on when it does.
  */
 final class ExecutorSession implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorSession.class);
@@ -35,9 +37,14 @@ final class ExecutorSession implements AutoCloseable {
   private final ScheduledExecutorService timer = Threads.timer("publish");
   private final Thread exitHook = new Thread(this::close, "verbatim-exit");
   private boolean closed;
-  private OutputPublisher publisher;
-  private ActiveRdma active;
-  private Obstacle obstacle;
+  private BackgroundRetry retry;
+  private volatile OutputPublisher publisher;
+
+  /** Null while RDMA is off; once set it stays. */
+  private volatile ActiveRdma active;
+
+  /** Why RDMA is off, or was. */
+  private volatile Obstacle obstacle;
 
   private ExecutorSession() {}
 
@@ -60,6 +67,31 @@ final class ExecutorSession implements AutoCloseable {
         invalid == null
             ? FallbackPolicy.forProcess(ProcessFacts.of(spark, conf)).orElse(null)
             : Obstacle.of(FallbackReason.INVALID_CONFIGURATION, invalid.getMessage());
+    session.connect(spark, conf, env);
+    LOG.info("{}", session.describe());
+    if (session.isUnreachable()) {
+      session.retry =
+          BackgroundRetry.start("registry-retry", () -> session.connectAgain(spark, conf, env));
+    }
+    return session;
+  }
+
+  private boolean isUnreachable() {
+    return active == null && obstacle.reason() == FallbackReason.REGISTRY_UNREACHABLE;
+  }
+
+  /** Tasks that run go on as they began; later ones use RDMA. */
+  private boolean connectAgain(SparkConf spark, RdmaConf conf, SparkEnv env) {
+    connect(spark, conf, env);
+    if (isUnreachable()) {
+      return false;
+    }
+    LOG.info("The driver's registry answers now. {}", describe());
+    return true;
+  }
+
+  private void connect(SparkConf spark, RdmaConf conf, SparkEnv env) {
+    boolean first = publisher == null;
     try {
       DriverLink driver =
           new DriverLink(
@@ -67,32 +99,28 @@ final class ExecutorSession implements AutoCloseable {
               env.executorId(),
               // An answer may be held back on purpose; only what comes on top is a fault.
               conf.get(RdmaConf.REGISTRY_HOLD).plus(conf.get(RdmaConf.REGISTRY_TIMEOUT)));
-      session.connect(conf, env, driver);
+      if (first) {
+        publisher =
+            new OutputPublisher(
+                driver,
+                counters,
+                timer,
+                conf.get(RdmaConf.PUBLISH_DELAY),
+                conf.get(RdmaConf.REPORT_INTERVAL));
+      }
+      if (obstacle == null || isUnreachable()) {
+        openTransport(conf, env, driver);
+      }
     } catch (Exception e) {
       // Scala throws checked exceptions undeclared, SparkException among them.
-      session.refuse(FallbackReason.REGISTRY_UNREACHABLE, e.toString());
-    }
-    LOG.info("{}", session.describe());
-    return session;
-  }
-
-  private void connect(RdmaConf conf, SparkEnv env, DriverLink driver) {
-    publisher =
-        new OutputPublisher(
-            driver,
-            counters,
-            timer,
-            conf.get(RdmaConf.PUBLISH_DELAY),
-            conf.get(RdmaConf.REPORT_INTERVAL));
-    if (obstacle == null) {
-      try {
-        openTransport(conf, env, driver);
-      } catch (IOException e) {
+      if (obstacle == null) {
         refuse(FallbackReason.REGISTRY_UNREACHABLE, e.toString());
       }
     }
     // Also when the driver does not answer now: later it must know why, and take the counters.
-    publisher.announce(active == null ? null : active.self(), describe());
+    if (publisher != null && (first || !isUnreachable())) {
+      publisher.announce(active == null ? null : active.self(), describe());
+    }
   }
 
   private void openTransport(RdmaConf conf, SparkEnv env, DriverLink driver) throws IOException {
@@ -114,14 +142,28 @@ final class ExecutorSession implements AutoCloseable {
   }
 
   private void activate(RdmaTransport transport, RdmaConf conf, SparkEnv env, DriverLink driver) {
+    ActiveRdma opened;
     try {
-      active = new ActiveRdma(transport, conf, env, driver, publisher, counters);
-      // A worker may end its executors before Spark has stopped them: peers hear of it at once.
-      Runtime.getRuntime().addShutdownHook(exitHook);
+      opened = new ActiveRdma(transport, conf, env, driver, publisher, counters);
     } catch (RuntimeException | Error e) {
       transport.close();
       throw e;
     }
+    try {
+      keep(opened);
+    } catch (RuntimeException | Error e) {
+      opened.close();
+      throw e;
+    }
+  }
+
+  private synchronized void keep(ActiveRdma opened) {
+    if (closed) {
+      throw new IllegalStateException("the executor has ended meanwhile");
+    }
+    // A worker may end its executors before Spark has stopped them: peers hear of it at once.
+    Runtime.getRuntime().addShutdownHook(exitHook);
+    active = opened;
   }
 
   /** With authentication on, the application's own secret is part of what peers must prove. */
@@ -140,9 +182,7 @@ final class ExecutorSession implements AutoCloseable {
   }
 
   private void refuse(FallbackReason reason, String seen) {
-    if (obstacle == null) {
-      obstacle = Obstacle.of(reason, seen);
-    }
+    obstacle = Obstacle.of(reason, seen);
   }
 
   ShuffleCounters counters() {
@@ -178,7 +218,14 @@ final class ExecutorSession implements AutoCloseable {
 
   /** Idempotent; returns when all is closed, also when another thread does it. */
   @Override
-  public synchronized void close() {
+  public void close() {
+    if (retry != null) {
+      retry.close();
+    }
+    closeAll();
+  }
+
+  private synchronized void closeAll() {
     if (closed) {
       return;
     }

@@ -44,9 +44,6 @@ class StandInRegistryTest extends ApplicationTests {
   private final Set<Long> killed = new TreeSet<>();
   private FaultyRegistry registry;
 
-  /** Whether an executor has RDMA off now. */
-  private boolean forGood;
-
   StandInRegistryTest() {
     StandIn device = new StandIn();
     super(device);
@@ -75,9 +72,7 @@ class StandInRegistryTest extends ApplicationTests {
   @AfterEach
   void returnToRdmaAtOnce() {
     registry().faults((question, nth) -> Fault.NONE);
-    if (!forGood) {
-      runUndisturbed(SCENARIO);
-    }
+    runUndisturbed(SCENARIO);
   }
 
   /** Runs the scenario, which may take so much longer than without trouble. */
@@ -189,12 +184,10 @@ class StandInRegistryTest extends ApplicationTests {
     awaitReturnToRdma();
   }
 
-  /** Last: it keeps RDMA off for its life. */
   @Test
   @Order(7)
-  void shouldUseTcpWithAnExecutorThatStartsWhileTheRegistryDoesNotAnswer() {
+  void shouldUseTcpWithAnExecutorThatStartsWhileTheRegistryIsDeafAndRdmaWhenItAnswers() {
     registry().faults((question, nth) -> question == Question.HELLO ? Fault.LOST : Fault.NONE);
-    forGood = true;
     replaceAnExecutor();
 
     Traffic traffic = run(PATIENCE.multipliedBy(2));
@@ -203,6 +196,9 @@ class StandInRegistryTest extends ApplicationTests {
     assertEquals(Set.of("REGISTRY_UNREACHABLE", "PEER_WITHOUT_RDMA"), traffic.fallbacks().keySet());
     assertTrue(
         cluster().executorLogs().contains("RDMA off: REGISTRY_UNREACHABLE"), "the reason is named");
+
+    registry().faults((question, nth) -> Fault.NONE);
+    awaitReturnToRdma();
   }
 
   @Override

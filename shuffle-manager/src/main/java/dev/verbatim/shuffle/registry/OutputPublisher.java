@@ -77,23 +77,26 @@ public final class OutputPublisher {
   }
 
   /**
-   * Says how this executor is equipped; to be called once, before there are records.
+   * Says how this executor is equipped; to be called before there are records, and again when that
+   * has changed.
    *
    * @param listener null when RDMA is off
    */
   public synchronized void announce(PeerAddress listener, String mode) {
     announcement = new Announcement(listener, mode);
+    announced = null;
     announced();
+  }
+
+  private synchronized CompletableFuture<Void> sendAnnouncement() {
+    return driver.announce(announcement.listener(), announcement.mode());
   }
 
   /** Tries once more when the driver has not answered for long. */
   private synchronized CompletableFuture<Void> announced() {
     if (announced == null || announced.isCompletedExceptionally()) {
-      Announcement now = announcement;
-      announced =
-          persistence
-              .ask(() -> driver.announce(now.listener(), now.mode()))
-              .thenRun(this::reportAgain);
+      // The newest one, also where an older one is being sent again.
+      announced = persistence.ask(this::sendAnnouncement).thenRun(this::reportAgain);
     }
     return announced;
   }
