@@ -1,6 +1,5 @@
 package dev.verbatim.transport;
 
-import dev.verbatim.verbs.VerbsConstants;
 import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -73,7 +72,7 @@ final class Acceptor {
   int listen(MemorySegment address) throws VerbsException {
     CmEndpoint endpoint = endpoints.create(this::onListenerEvent);
     try {
-      setTrafficClass(endpoint);
+      endpoint.setTrafficClass(config.trafficClass());
       port.rdmaCm().bindAddr(endpoint.id(), address);
       port.rdmaCm().listen(endpoint.id(), BACKLOG);
       listener = endpoint;
@@ -81,12 +80,6 @@ final class Acceptor {
     } catch (VerbsException e) {
       endpoint.destroy();
       throw e;
-    }
-  }
-
-  private void setTrafficClass(CmEndpoint endpoint) {
-    if (config.trafficClass() != 0) {
-      endpoint.setOption(VerbsConstants.RDMA_OPTION_ID_TOS, config.trafficClass());
     }
   }
 
@@ -149,7 +142,7 @@ final class Acceptor {
 
   private void accept(CmEndpoint endpoint, Handshake.Request request, CmEvent event, int depth)
       throws VerbsException {
-    setTrafficClass(endpoint);
+    endpoint.setTrafficClass(config.trafficClass());
     // Nothing is ever sent from here: READs are answered by the device.
     endpoint.createQueuePair(port.pd(), port.completionQueue(), 1);
     try (Arena arena = Arena.ofConfined()) {

@@ -78,16 +78,46 @@ final class CmEndpoint {
     owner.counters().queuePairs.incrementAndGet();
   }
 
-  /** Sets an option of one byte; false where this version of the library or kernel has none. */
-  boolean setOption(int name, int value) {
+  /**
+   * Has packets carry a traffic class, if it is not 0.
+   *
+   * @param value from 0 to 255
+   */
+  void setTrafficClass(int value) {
+    if (value != 0) {
+      setOption(
+          VerbsConstants.RDMA_OPTION_ID_TOS,
+          value,
+          "trafficClass=%d is not in force, packets travel in the system's default class"
+              .formatted(value),
+          "set the device's default by cma_roce_tos, or trafficClass=0");
+    }
+  }
+
+  /**
+   * Has the device repeat what is not answered in time.
+   *
+   * @param exponent of 2, times 4.096 microseconds
+   */
+  void setAckTimeout(int exponent) {
+    setOption(
+        VerbsConstants.RDMA_OPTION_ID_ACK_TIMEOUT,
+        exponent,
+        "an ACK timeout of 2^%d * 4.096 us is not in force, the device's own is"
+            .formatted(exponent),
+        "use a newer kernel and rdma-core");
+  }
+
+  /** Goes on without an option of one byte that the library or the kernel refuses. */
+  private void setOption(int name, int value, String consequence, String remedy) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment data = arena.allocate(1);
       data.set(ValueLayout.JAVA_BYTE, 0, (byte) value);
       rdmaCm.setOption(id, VerbsConstants.RDMA_OPTION_ID, name, data, 1);
-      return true;
     } catch (VerbsException e) {
-      LOG.debug("{}", e.getMessage());
-      return false;
+      if (owner.isFirstRefusal(name)) {
+        LOG.warn("{}: {}. To change it: {}. Said once.", consequence, e.getMessage(), remedy);
+      }
     }
   }
 

@@ -7,8 +7,10 @@ import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +37,8 @@ final class CmEndpoints {
    */
   private final List<CmEndpoint> parked = new ArrayList<>();
 
+  private final Set<Integer> refusedOptions = new HashSet<>();
+
   CmEndpoints(RdmaCm rdmaCm, MemorySegment channel, Counters counters, PortMonitor monitor) {
     this.rdmaCm = rdmaCm;
     this.channel = channel;
@@ -44,6 +48,11 @@ final class CmEndpoints {
 
   Counters counters() {
     return counters;
+  }
+
+  /** Whether an option of this name is refused for the first time. */
+  boolean isFirstRefusal(int option) {
+    return refusedOptions.add(option);
   }
 
   CmEndpoint create(CmEndpoint.Handler handler) throws VerbsException {

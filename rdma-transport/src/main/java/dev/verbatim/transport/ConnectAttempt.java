@@ -3,7 +3,6 @@ package dev.verbatim.transport;
 import dev.verbatim.verbs.CmEventType;
 import dev.verbatim.verbs.RdmaConnParam;
 import dev.verbatim.verbs.Sockaddr;
-import dev.verbatim.verbs.VerbsConstants;
 import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -116,9 +115,7 @@ final class ConnectAttempt {
   private void resolveAddress(int index) throws VerbsException {
     CmEndpoint endpoint = owner.endpoints().create(this::onEvent);
     endpoints[index] = endpoint;
-    if (owner.config().trafficClass() != 0) {
-      endpoint.setOption(VerbsConstants.RDMA_OPTION_ID_TOS, owner.config().trafficClass());
-    }
+    endpoint.setTrafficClass(owner.config().trafficClass());
     step = "resolving the address";
     try (Arena arena = Arena.ofConfined()) {
       InetSocketAddress source = new InetSocketAddress(owner.ownAddress().getAddress(), 0);
@@ -183,9 +180,7 @@ final class ConnectAttempt {
     step = "connecting";
     int index = Arrays.asList(endpoints).indexOf(endpoint);
     QueueLimits limits = owner.port().limits();
-    endpoint.setOption(
-        VerbsConstants.RDMA_OPTION_ID_ACK_TIMEOUT,
-        ackTimeoutExponent(owner.config().readTimeout().toNanos()));
+    endpoint.setAckTimeout(ackTimeoutExponent(owner.config().readTimeout().toNanos()));
     endpoint.createQueuePair(
         owner.port().pd(), owner.port().completionQueue(), limits.sendQueueDepth());
     byte[] request =

@@ -98,13 +98,7 @@ final class MemoryManager {
         (memory, arena) -> {
           Registrar.Registration registration = registrar.register(memory, Registrar.LOCAL_WRITE);
           return new Slab(
-              memory,
-              registration.lkey(),
-              () -> {
-                if (registrar.deregister(registration)) {
-                  Mappings.release(arena);
-                }
-              });
+              memory, registration.lkey(), () -> registrar.release(registration, arena));
         });
   }
 

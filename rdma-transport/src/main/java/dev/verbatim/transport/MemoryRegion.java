@@ -65,9 +65,7 @@ public final class MemoryRegion implements AutoCloseable {
       return;
     }
     closed = true;
-    if (registrar.deregister(registration)) {
-      Mappings.release(arena);
-    }
+    registrar.release(registration, arena);
     registrar.forget(this); // last: the transport must not close the device before
   }
 }

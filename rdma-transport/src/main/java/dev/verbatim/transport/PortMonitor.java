@@ -47,6 +47,7 @@ final class PortMonitor {
   private final List<Consumer<Boolean>> listeners = new CopyOnWriteArrayList<>();
   private volatile boolean active = true;
   private volatile String failure;
+  private volatile boolean queryRefused;
   private final FailureStreak portEventFailures = new FailureStreak(this::fail);
   private final FailureStreak queueEventFailures = new FailureStreak(this::fail);
 
@@ -75,7 +76,14 @@ final class PortMonitor {
       port.verbs().queryPort(port.context(), port.number(), attributes);
       return IbvPortAttr.STATE.get(attributes) == PortState.ACTIVE.number();
     } catch (VerbsException e) {
-      LOG.debug("{}", e.getMessage());
+      if (!queryRefused) {
+        queryRefused = true;
+        LOG.warn(
+            "The state of RDMA port {} cannot be asked for, it is taken for down: {}. To change it:"
+                + " look into the kernel's log. Said once.",
+            port.number(),
+            e.getMessage());
+      }
       return false;
     }
   }

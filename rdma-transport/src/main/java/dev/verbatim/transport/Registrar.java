@@ -11,9 +11,12 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,24 +44,37 @@ final class Registrar {
   private final long mostRegionBytes;
   private final Memlock memlock;
   private final Counters counters;
+  private final BooleanSupplier outOfReach;
   private final SecureRandom random = new SecureRandom();
   private final Set<MemoryRegion> regions = new HashSet<>();
 
   /** Read-held while something is registered, so that closing does not miss it. */
   private final ReadWriteLock inUse = new ReentrantReadWriteLock();
 
+  /** What the device would not deregister. */
+  private final Queue<Kept> kept = new ConcurrentLinkedQueue<>();
+
   private boolean closed;
+
+  private record Kept(Registration registration, Arena arena) {}
 
   /**
    * @param mostRegionBytes {@code max_mr_size} of the device, unsigned
+   * @param outOfReach whether it is certain that the device uses no registered memory any more
    */
   Registrar(
-      Verbs verbs, MemorySegment pd, long mostRegionBytes, Memlock memlock, Counters counters) {
+      Verbs verbs,
+      MemorySegment pd,
+      long mostRegionBytes,
+      Memlock memlock,
+      Counters counters,
+      BooleanSupplier outOfReach) {
     this.verbs = verbs;
     this.pd = pd;
     this.mostRegionBytes = mostRegionBytes <= 0 ? Long.MAX_VALUE : mostRegionBytes;
     this.memlock = memlock;
     this.counters = counters;
+    this.outOfReach = outOfReach;
   }
 
   /**
@@ -123,17 +139,48 @@ final class Registrar {
     }
   }
 
-  /** False when the device keeps the region; its memory must not be unmapped then. */
-  boolean deregister(Registration registration) {
-    try {
-      verbs.deregMr(registration.handle());
-      counters.memoryRegions.decrementAndGet();
-      counters.registeredBytes.addAndGet(-registration.bytes());
-      return true;
-    } catch (VerbsException e) {
-      LOG.warn("A memory region stays registered: {}", e.getMessage());
-      return false;
+  /**
+   * Deregisters memory, then unmaps it. What the device keeps stays mapped, since the device may
+   * still use it, until that is out of the question: a device that is lost may refuse for ever.
+   *
+   * @param arena whose closing unmaps the memory
+   */
+  void release(Registration registration, Arena arena) {
+    Kept region = new Kept(registration, arena);
+    if (!tryRelease(region)) {
+      kept.add(region);
     }
+    if (outOfReach.getAsBoolean()) {
+      releaseKept();
+    }
+  }
+
+  private void releaseKept() {
+    for (int i = kept.size(); i > 0; i--) {
+      Kept region = kept.poll();
+      if (region != null && !tryRelease(region)) {
+        kept.add(region);
+      }
+    }
+  }
+
+  private boolean tryRelease(Kept region) {
+    try {
+      verbs.deregMr(region.registration.handle());
+    } catch (VerbsException e) {
+      if (!outOfReach.getAsBoolean()) {
+        LOG.warn(
+            "{} bytes stay registered and mapped, since the device might still use them: {}",
+            region.registration.bytes(),
+            e.getMessage());
+        return false;
+      }
+      LOG.debug("Unmapped all the same, the device is lost: {}", e.getMessage());
+    }
+    counters.memoryRegions.decrementAndGet();
+    counters.registeredBytes.addAndGet(-region.registration.bytes());
+    Mappings.release(region.arena);
+    return true;
   }
 
   /**
@@ -183,5 +230,6 @@ final class Registrar {
       open = new ArrayList<>(regions);
     }
     open.forEach(MemoryRegion::close);
+    releaseKept();
   }
 }

@@ -62,7 +62,12 @@ final class TransportParts implements PortMonitor.Actions {
     this.choice = choice;
     registrar =
         new Registrar(
-            port.verbs(), port.pd(), choice.device().limits().maxMrSize(), memlock, counters);
+            port.verbs(),
+            port.pd(),
+            choice.device().limits().maxMrSize(),
+            memlock,
+            counters,
+            this::memoryIsOutOfReach);
     Mappings mappings = new Mappings(port.posix(), MapRoom.ofThisProcess(port.posix()), counters);
     memory = new MemoryManager(mappings, registrar, config.hugePages());
     pool =
@@ -137,6 +142,15 @@ final class TransportParts implements PortMonitor.Actions {
               affinity.apply(choice.device().numaNode());
               poller.run();
             });
+  }
+
+  /**
+   * The device is lost, and none of the queue pairs is left by which alone it, or a peer, could
+   * reach memory of this protection domain. Whatever it did all the same would meet pages that the
+   * kernel keeps for it as long as they are registered, and never those of somebody else.
+   */
+  private boolean memoryIsOutOfReach() {
+    return monitor.failure() != null && counters.queuePairs.get() == 0;
   }
 
   private static Thread startThread(String name, Runnable body) {

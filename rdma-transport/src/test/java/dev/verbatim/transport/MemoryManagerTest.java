@@ -49,6 +49,7 @@ class MemoryManagerTest {
   private int registrations;
   private int errno;
   private IntPredicate fails = nth -> false;
+  private boolean outOfReach;
 
   @TempDir Path directory;
 
@@ -89,7 +90,8 @@ class MemoryManagerTest {
   }
 
   private Registrar registrar(long mostRegionBytes) {
-    return new Registrar(verbs, MemorySegment.NULL, mostRegionBytes, new Memlock(posix), counters);
+    return new Registrar(
+        verbs, MemorySegment.NULL, mostRegionBytes, new Memlock(posix), counters, () -> outOfReach);
   }
 
   private MemoryManager manager(long mostRegionBytes) {
@@ -286,6 +288,36 @@ class MemoryManagerTest {
     region.close();
     assertFalse(calls.contains("unmap"));
     assertEquals(1, counters.mappings.get());
+  }
+
+  /** A device that is lost answers every call with an error. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldUnmapWhatALostDeviceKeepsOnceItIsOutOfReach(boolean byTheLastClose) throws Exception {
+    doThrow(new VerbsException("ibv_dereg_mr", Errno.EIO, "")).when(verbs).deregMr(any());
+    Registrar registrar = registrar(-1);
+    MemoryManager manager = manager(registrar);
+    MemoryRegion first = manager.allocate(1);
+    Slab slab = manager.slab(Pages.size());
+    MemoryRegion last = manager.registerFile(file(10), 10, FilePinMode.READ_ONLY_MAPPING).get(0);
+    first.close();
+    slab.close();
+    assertFalse(calls.contains("unmap"), "queue pairs are still there");
+    assertEquals(3, counters.mappings.get());
+
+    outOfReach = true;
+    if (byTheLastClose) {
+      registrar.close();
+    } else {
+      last.close();
+    }
+
+    assertEquals(2, calls.stream().filter("unmap"::equals).count());
+    assertEquals(0, counters.mappings.get());
+    assertEquals(0, counters.memoryRegions.get());
+    assertEquals(0, counters.registeredBytes.get());
+    registrar.close();
+    assertEquals(0, counters.mappings.get(), "once");
   }
 
   @Test

@@ -100,7 +100,8 @@ class NoMappingTest {
             () -> now);
     return new MemoryManager(
         new Mappings(posix, room, counters),
-        new Registrar(verbs, MemorySegment.NULL, mostRegionBytes, new Memlock(posix), counters),
+        new Registrar(
+            verbs, MemorySegment.NULL, mostRegionBytes, new Memlock(posix), counters, () -> false),
         false);
   }
 
