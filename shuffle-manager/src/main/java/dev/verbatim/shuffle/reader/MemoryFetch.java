@@ -40,7 +40,7 @@ final class MemoryFetch {
     }
 
     void release() {
-      buffers.forEach(ReadBuffer::release);
+      buffers.forEach(ReadBlockBuffer::release);
     }
   }
 
@@ -95,7 +95,11 @@ final class MemoryFetch {
       }
     }
     if (end != null) {
-      end.accept(blocks);
+      try {
+        end.accept(blocks);
+      } catch (RuntimeException | Error e) {
+        fetch.fallback(blocks, FallbackReason.READ_FAILED, e.toString());
+      }
     }
   }
 
@@ -170,9 +174,12 @@ final class MemoryFetch {
       failed = leave(FallbackReason.READ_FAILED, e.toString());
     }
     batch.release();
-    complete.forEach(fetch::deliver);
-    ended(failed);
-    goOn();
+    try {
+      fetch.deliver(complete);
+    } finally { // whatever is thrown, memory that is used up above all: other batches go on
+      ended(failed);
+      goOn();
+    }
   }
 
   private void keep(Landing landing, Map<ShuffleBlock, ReadBlockBuffer> complete) {
@@ -188,9 +195,12 @@ final class MemoryFetch {
 
   private void failed(ReadFailure cause, Landings batch) {
     batch.release();
-    attempt.leaveGuilty(cause, batch.blocks());
-    ended(rest -> attempt.retry(cause, rest));
-    goOn();
+    try {
+      attempt.leaveGuilty(cause, batch.blocks());
+    } finally {
+      ended(rest -> attempt.retry(cause, rest));
+      goOn();
+    }
   }
 
   private Consumer<List<ShuffleBlock>> leave(FallbackReason reason, String detail) {
@@ -210,7 +220,10 @@ final class MemoryFetch {
   }
 
   private void dropPartial() {
-    partial.values().forEach(slices -> slices.values().forEach(slice -> slice.buffer().release()));
+    partial
+        .values()
+        .forEach(
+            slices -> slices.values().forEach(slice -> ReadBlockBuffer.release(slice.buffer())));
     partial.clear();
   }
 }

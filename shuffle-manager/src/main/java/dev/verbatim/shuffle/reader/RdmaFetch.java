@@ -4,9 +4,11 @@ import dev.verbatim.shuffle.fallback.FallbackReason;
 import dev.verbatim.shuffle.fallback.ThrottledLog;
 import dev.verbatim.transport.ReadFailure;
 import dev.verbatim.transport.ReadListener;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
@@ -71,8 +73,11 @@ final class RdmaFetch {
     try {
       action.run();
     } catch (RuntimeException | Error e) {
-      LOG.warn(executorId(), "A fetch from executor " + executorId() + " failed", e);
-      fallback(some, FallbackReason.READ_FAILED, e.toString());
+      try {
+        LOG.warn(executorId(), "A fetch from executor " + executorId() + " failed", e);
+      } finally { // there may be no memory to say so
+        fallback(some, FallbackReason.READ_FAILED, e.toString());
+      }
     }
   }
 
@@ -110,12 +115,23 @@ final class RdmaFetch {
     };
   }
 
-  /** Delivers a block that arrived by RDMA; takes over the caller's reference to the data. */
-  void deliver(ShuffleBlock block, ReadBlockBuffer data) {
+  /** Delivers blocks that arrived by RDMA; takes over the caller's references to the data. */
+  void deliver(Map<ShuffleBlock, ReadBlockBuffer> complete) {
+    for (Map.Entry<ShuffleBlock, ReadBlockBuffer> entry : complete.entrySet()) {
+      try {
+        deliver(entry.getKey(), entry.getValue());
+      } catch (RuntimeException | Error e) {
+        fallback(List.of(entry.getKey()), FallbackReason.READ_FAILED, e.toString());
+      }
+    }
+  }
+
+  private void deliver(ShuffleBlock block, ReadBlockBuffer data) {
     try {
+      // Before: Spark may ask again, while the listener still runs. And what is thrown here leaves
+      // the block unsettled.
+      delivered.add(block);
       if (settle(block)) {
-        // Before: Spark may ask again, while the listener still runs.
-        delivered.add(block);
         // Counted before: the task may end, and report, while the listener still runs.
         context.counters().blockByRdma(data.size());
         boolean taken = tcp.receiver().success(block.id, data);
@@ -139,8 +155,8 @@ final class RdmaFetch {
 
   /** Delivers a block that arrived by RDMA and lies in a file. */
   void deliverFile(ShuffleBlock block, ManagedBuffer data) {
+    delivered.add(block);
     if (settle(block)) {
-      delivered.add(block);
       context.counters().blockByRdma(data.size());
       if (!tcp.receiver().success(block.id, data)) {
         context.counters().blockByRdmaUnwanted(data.size());
@@ -150,13 +166,23 @@ final class RdmaFetch {
 
   /** Leaves those of the blocks that are not settled yet to TCP. */
   void fallback(Collection<ShuffleBlock> some, FallbackReason reason, String detail) {
-    List<String> ids = some.stream().filter(this::settle).map(block -> block.id).toList();
+    // All that needs memory comes first: who is settled is fetched, whatever is thrown.
+    List<String> ids = new ArrayList<>(some.size());
+    Runnable fetch = () -> tcp.fetch(ids);
+    for (ShuffleBlock block : some) {
+      if (settle(block)) {
+        ids.add(block.id);
+      }
+    }
     if (ids.isEmpty()) {
       return;
     }
-    context.counters().fallback(reason, ids.size());
-    context.log().note(reason, executorId(), detail);
-    onIo(() -> tcp.fetch(ids));
+    try {
+      context.counters().fallback(reason, ids.size());
+      context.log().note(reason, executorId(), detail);
+    } finally {
+      onIo(fetch);
+    }
   }
 
   /** Those of the blocks that are not settled yet. */

@@ -1,5 +1,6 @@
 package dev.verbatim.shuffle.reader;
 
+import dev.verbatim.shuffle.fallback.ThrottledLog;
 import dev.verbatim.transport.ReadBuffer;
 import io.netty.buffer.Unpooled;
 import java.io.InputStream;
@@ -9,6 +10,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.slf4j.LoggerFactory;
 
 /**
  * A block in the pool's memory, in one slice or several. It owns one reference to the buffer of
@@ -24,6 +26,9 @@ final class ReadBlockBuffer extends ManagedBuffer {
       return buffer.asByteBuffer(offset, length);
     }
   }
+
+  private static final ThrottledLog LOG =
+      new ThrottledLog(LoggerFactory.getLogger(ReadBlockBuffer.class));
 
   private final List<Slice> slices;
   private final long size;
@@ -100,9 +105,18 @@ final class ReadBlockBuffer extends ManagedBuffer {
       held = checkHeld();
     } while (!references.compareAndSet(held, held - 1));
     if (held == 1) {
-      slices.forEach(slice -> slice.buffer().release());
+      slices.forEach(slice -> release(slice.buffer()));
     }
     return this;
+  }
+
+  /** Gives up one of several references: what is thrown must not keep the others. */
+  static void release(ReadBuffer buffer) {
+    try {
+      buffer.release();
+    } catch (RuntimeException | Error e) {
+      LOG.warn("release", "A buffer could not be given back", e);
+    }
   }
 
   /** A copy, so that Netty's reference counting and the pool's do not have to know each other. */

@@ -90,8 +90,8 @@ public final class DriverLink {
   public void report(CounterSnapshot counters) {
     try {
       driver.send(codec.encode(new Report(executorId, counters)));
-    } catch (Exception e) {
-      LOG.debug("Could not send to the registry", e);
+    } catch (Throwable e) { // a task's completion listener must not fail by it
+      LOG.debug("Could not send to the registry: {}", e.toString());
     }
   }
 
@@ -175,7 +175,7 @@ public final class DriverLink {
                   answer.completeExceptionally(e);
                 }
               });
-    } catch (Exception e) {
+    } catch (Throwable e) { // whoever waits for the answer goes on
       answer.completeExceptionally(e);
     }
     return answer;

@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.ArgumentMatchers.anyString;
 import static org.mockito.Mockito.atMost;
 import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.spy;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
@@ -48,7 +51,7 @@ class FailedReadTest {
   private static final int LARGE = (int) PieceBatches.BATCH_BYTES;
 
   private final FakePeer peer = new FakePeer();
-  private final ShuffleCounters counters = new ShuffleCounters();
+  private final ShuffleCounters counters = spy(new ShuffleCounters());
   private final BlockStoreClient stock = mock(BlockStoreClient.class);
   private final Map<Long, MapOutputLocation> outputs = new HashMap<>();
   private final Map<String, byte[]> expected = new TreeMap<>();
@@ -255,6 +258,28 @@ class FailedReadTest {
           }
           action.run();
         };
+
+    fetch(null);
+  }
+
+  /**
+   * Errors, memory that is used up above all, where a batch ends: the first is of index entries.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 1, 2, 3})
+  void shouldGoOnWithTheOtherBatchesWhenTheEndOfSomeThrows(int failing) {
+    output(10, LARGE, LARGE, LARGE, LARGE, LARGE);
+    fail(failing, ReadFailure.Kind.DISCONNECTED);
+    peer.badReleases = nth -> nth > 1 && nth < 8;
+
+    fetch(null);
+  }
+
+  @Test
+  void shouldGoOnWithTheOtherBatchesWhenLeavingSomeToTcpThrows() {
+    output(10, LARGE, LARGE, LARGE, LARGE, LARGE);
+    fail(1, ReadFailure.Kind.OTHER);
+    doThrow(new InternalError("test")).when(counters).fallback(any(), anyLong());
 
     fetch(null);
   }

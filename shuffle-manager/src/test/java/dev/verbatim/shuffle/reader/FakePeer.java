@@ -35,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.util.MapConfigProvider;
@@ -73,6 +74,11 @@ final class FakePeer implements AutoCloseable {
 
   /** Keys that the peer has deregistered. */
   final Set<Integer> stale = new HashSet<>();
+
+  /** Which releases of buffers throw, after they are done; counted from 1. */
+  IntPredicate badReleases = nth -> false;
+
+  private int releases;
 
   /** How many buffers may still be acquired. */
   int buffers = Integer.MAX_VALUE;
@@ -196,6 +202,9 @@ final class FakePeer implements AutoCloseable {
                 throw new IllegalStateException("released too often");
               }
               references.decrementAndGet();
+              if (badReleases.test(++releases)) {
+                throw new InternalError("test");
+              }
               return null;
             })
         .when(buffer)
