@@ -4,6 +4,7 @@ import dev.verbatim.shuffle.fallback.ThrottledLog;
 import dev.verbatim.shuffle.metrics.ShuffleReport;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
 import dev.verbatim.shuffle.reader.PeerState;
+import dev.verbatim.shuffle.registry.HeldQuestions.Held;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
 import dev.verbatim.shuffle.registry.Message.Publish;
@@ -16,9 +17,9 @@ import dev.verbatim.shuffle.registry.Message.Welcome;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +27,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -50,7 +50,7 @@ public final class DriverRegistry {
   private final Map<Integer, ShuffleTable> tables = new HashMap<>();
   private final Map<String, PeerState> peers = new HashMap<>();
   private final ExecutorLedger ledger = new ExecutorLedger();
-  private final Map<Integer, List<Waiter>> waiters = new HashMap<>();
+  private final HeldQuestions questions = new HeldQuestions();
 
   /**
    * @param hold how long an answer may be held back for records that are still missing
@@ -92,7 +92,9 @@ public final class DriverRegistry {
         if (before != null && !before.equals(now)) {
           tables.values().forEach(ShuffleTable::forgetAnswers);
         }
-        List.copyOf(waiters.keySet()).forEach(shuffleId -> collectReady(shuffleId, answers));
+        if (message.listener() == null) { // or else its records are waited for on
+          settle(questions.takeAll(), answers);
+        }
       }
     }
     answers.forEach(Runnable::run);
@@ -104,17 +106,19 @@ public final class DriverRegistry {
     List<Runnable> answers = new ArrayList<>();
     Set<Integer> gone = new HashSet<>();
     synchronized (this) {
-      Set<Integer> touched = new HashSet<>();
+      List<Publish.Entry> kept = new ArrayList<>();
       for (Publish.Entry entry : message.entries()) {
         int shuffleId = entry.shuffleId();
         if (!live.test(shuffleId)) {
           gone.add(shuffleId);
         } else if (peers.containsKey(entry.output().executorId())) {
           table(shuffleId).add(entry.output());
-          touched.add(shuffleId);
+          kept.add(entry);
         }
       }
-      touched.forEach(shuffleId -> collectReady(shuffleId, answers));
+      for (Publish.Entry entry : kept) {
+        settle(questions.take(entry.shuffleId(), entry.output().mapId()), answers);
+      }
     }
     answers.forEach(Runnable::run);
     return new Taken(List.copyOf(gone));
@@ -211,10 +215,11 @@ public final class DriverRegistry {
   void await(Await message, Consumer<Table> reply) {
     Table answer;
     synchronized (this) {
-      Waiter waiter = new Waiter(message, reply);
+      Held held = new Held(message, reply);
+      held.position = firstMissing(held);
       boolean worthWaiting = live.test(message.shuffleId()) && !hold.isZero();
-      if (worthWaiting && !ready(message) && schedule(waiter)) {
-        waiters.computeIfAbsent(message.shuffleId(), key -> new ArrayList<>()).add(waiter);
+      if (worthWaiting && !isReady(held) && schedule(held)) {
+        questions.hold(held);
         return;
       }
       answer = answer(message);
@@ -223,9 +228,9 @@ public final class DriverRegistry {
   }
 
   /** False when the application is about to end. */
-  private boolean schedule(Waiter waiter) {
+  private boolean schedule(Held held) {
     try {
-      waiter.deadline = timer.schedule(() -> expire(waiter), hold.toNanos(), TimeUnit.NANOSECONDS);
+      held.deadline = timer.schedule(() -> expire(held), hold.toNanos(), TimeUnit.NANOSECONDS);
       return true;
     } catch (RejectedExecutionException e) {
       return false;
@@ -239,7 +244,7 @@ public final class DriverRegistry {
       peers.remove(executorId);
       ledger.lose(executorId);
       tables.values().forEach(table -> table.removeExecutor(executorId));
-      List.copyOf(waiters.keySet()).forEach(shuffleId -> collectReady(shuffleId, answers));
+      settle(questions.takeAll(), answers);
     }
     answers.forEach(Runnable::run);
   }
@@ -248,10 +253,7 @@ public final class DriverRegistry {
     List<Runnable> answers = new ArrayList<>();
     synchronized (this) {
       drop(shuffleId);
-      List<Waiter> waiting = waiters.remove(shuffleId);
-      if (waiting != null) {
-        waiting.forEach(waiter -> answers.add(waiter.answered(answer(waiter.question))));
-      }
+      questions.takeShuffle(shuffleId).forEach(held -> answers.add(answered(held)));
     }
     answers.forEach(Runnable::run);
   }
@@ -276,24 +278,22 @@ public final class DriverRegistry {
    * Whether nothing more will come. Who is not known yet has map outputs, so its announcement is
    * under way.
    */
-  private boolean ready(Await question) {
-    String executorId = question.executorId();
+  private boolean isReady(Held held) {
+    String executorId = held.question.executorId();
     return peers.get(executorId) instanceof PeerState.Off
         || ledger.isLost(executorId)
-        || complete(question);
+        || held.position == held.question.mapIds().length;
   }
 
-  private boolean complete(Await question) {
-    ShuffleTable table = tables.get(question.shuffleId());
-    if (table == null) {
-      return false;
+  /** Where in a question the first map output is that a record is still to come of. */
+  private int firstMissing(Held held) {
+    ShuffleTable table = tables.get(held.question.shuffleId());
+    long[] mapIds = held.question.mapIds();
+    int position = held.position;
+    while (position < mapIds.length && table != null && table.settled(mapIds[position])) {
+      position++;
     }
-    for (long mapId : question.mapIds()) {
-      if (!table.settled(mapId)) {
-        return false;
-      }
-    }
-    return true;
+    return position;
   }
 
   private Table answer(Await question) {
@@ -323,57 +323,41 @@ public final class DriverRegistry {
     return new PeerState.Off(executorId, "it is not known to the driver's registry");
   }
 
-  private void collectReady(int shuffleId, List<Runnable> answers) {
-    List<Waiter> waiting = waiters.getOrDefault(shuffleId, List.of());
-    for (Iterator<Waiter> it = waiting.iterator(); it.hasNext(); ) {
-      Waiter waiter = it.next();
-      if (ready(waiter.question)) {
-        it.remove();
-        answers.add(waiter.answered(answer(waiter.question)));
+  /** Answers what is ready of questions that were held; the others are held on. */
+  private void settle(Collection<Held> taken, List<Runnable> answers) {
+    for (Held held : taken) {
+      held.position = firstMissing(held);
+      if (isReady(held)) {
+        answers.add(answered(held));
+      } else {
+        questions.hold(held);
       }
-    }
-    if (waiting.isEmpty()) {
-      waiters.remove(shuffleId);
     }
   }
 
-  private void expire(Waiter waiter) {
+  private Runnable answered(Held held) {
+    held.deadline.cancel(false);
+    Table answer = answer(held.question);
+    return () -> reply(held, answer);
+  }
+
+  private void expire(Held held) {
     Table answer;
     synchronized (this) {
-      List<Waiter> waiting = waiters.get(waiter.question.shuffleId());
-      if (waiting == null || !waiting.remove(waiter)) {
+      if (!questions.remove(held)) {
         return;
       }
-      if (waiting.isEmpty()) {
-        waiters.remove(waiter.question.shuffleId());
-      }
-      answer = answer(waiter.question);
+      answer = answer(held.question);
     }
-    waiter.reply(answer);
+    reply(held, answer);
   }
 
-  private static final class Waiter {
-    private final Await question;
-    private final Consumer<Table> reply;
-    private ScheduledFuture<?> deadline;
-
-    Waiter(Await question, Consumer<Table> reply) {
-      this.question = question;
-      this.reply = reply;
-    }
-
-    Runnable answered(Table answer) {
-      deadline.cancel(false);
-      return () -> reply(answer);
-    }
-
-    /** Others wait for their answers too, so what one throws ends here. */
-    void reply(Table answer) {
-      try {
-        reply.accept(answer);
-      } catch (RuntimeException | Error e) {
-        LOG.warn("answer", "An answer to an executor was lost", e);
-      }
+  /** Others wait for their answers too, so what one throws ends here. */
+  private static void reply(Held held, Table answer) {
+    try {
+      held.reply.accept(answer);
+    } catch (RuntimeException | Error e) {
+      LOG.warn("answer", "An answer to an executor was lost", e);
     }
   }
 }
