@@ -29,9 +29,10 @@ import org.HdrHistogram.Histogram;
  * measure them through verbs.
  *
  * <pre>
- * ReadLoop server ADDRESS PORT                  serves memory until it is killed; PORT is for control
- * ReadLoop bw ADDRESS PORT SIZE DEPTH SECONDS   READs of SIZE bytes, DEPTH at a time: MB/s
- * ReadLoop lat ADDRESS PORT SIZE 1 SECONDS      READs one after the other: microseconds, median
+ * ReadLoop server ADDRESS PORT                       serves memory until it is killed; PORT is for control
+ * ReadLoop bw ADDRESS PORT SIZE DEPTH SECONDS QPS    READs of SIZE bytes, DEPTH at a time on each of QPS
+ *                                                    queue pairs: MB/s
+ * ReadLoop lat ADDRESS PORT SIZE 1 SECONDS 1         READs one after the other: microseconds, median
  * </pre>
  *
  * Warms up twice as long as it measures. One number is printed. MB are 10^6 bytes. The poller
@@ -54,10 +55,11 @@ public final class ReadLoop {
     int size = Integer.parseInt(args[3]);
     int depth = Integer.parseInt(args[4]);
     Duration time = Duration.ofSeconds(Integer.parseInt(args[5]));
-    try (RdmaTransport transport = open("client", address)) {
+    int qps = Integer.parseInt(args[6]);
+    try (RdmaTransport transport = open("client", address, qps)) {
       Target target = askTarget(address, port);
       PeerConnection connection = transport.connect(target.peer).get(30, TimeUnit.SECONDS);
-      Loop loop = new Loop(transport, connection, target, size, depth);
+      Loop loop = new Loop(transport, connection, target, size, depth, qps);
       loop.run(time.multipliedBy(2)); // warms up the compiler and the pages
       Histogram times = loop.run(time);
       if (args[0].equals("bw")) {
@@ -68,11 +70,12 @@ public final class ReadLoop {
     }
   }
 
-  private static RdmaTransport open(String name, InetAddress address) throws IOException {
+  private static RdmaTransport open(String name, InetAddress address, int qps) throws IOException {
     TransportConfig config =
         new TransportConfig()
             .localName(name)
             .applicationToken(TOKEN)
+            .qpsPerPeer(qps)
             .connectTimeout(Duration.ofSeconds(20))
             .readTimeout(Duration.ofSeconds(60))
             .poolBytes(256L << 20);
@@ -90,7 +93,7 @@ public final class ReadLoop {
   private record Target(PeerAddress peer, long iova, int rkey) {}
 
   private static void serve(InetAddress address, int port) throws Exception {
-    try (RdmaTransport transport = open("server", address);
+    try (RdmaTransport transport = open("server", address, 1);
         MemoryRegion region = transport.allocate(SERVED);
         ServerSocket listener = new ServerSocket(port, 16, address)) {
       while (true) {
@@ -124,15 +127,21 @@ public final class ReadLoop {
     }
   }
 
-  /** Keeps a few batches under way; a listener posts the next when one has ended. */
+  /**
+   * Keeps a few batches for each queue pair under way; a listener posts the next when one has
+   * ended. Like perftest's, READs of large sizes land where others do, so that many queue pairs
+   * need no more memory than one.
+   */
   private static final class Loop {
     private static final int MOST_BATCHES = 4;
+    private static final long MOST_BYTES = 64 << 20;
 
     private final PeerConnection connection;
     private final Target target;
     private final int size;
     private final int batches;
     private final int reads;
+    private final int places;
     private final ReadBuffer buffer;
 
     // Guarded by this.
@@ -144,13 +153,21 @@ public final class ReadLoop {
     private ReadFailure failure;
     private double bytesPerNano;
 
-    Loop(RdmaTransport transport, PeerConnection connection, Target target, int size, int depth) {
+    Loop(
+        RdmaTransport transport,
+        PeerConnection connection,
+        Target target,
+        int size,
+        int depth,
+        int qps) {
       this.connection = connection;
       this.target = target;
       this.size = size;
-      this.batches = Math.min(MOST_BATCHES, depth);
-      this.reads = depth / batches;
-      this.buffer = transport.tryAcquire((long) size * depth).orElseThrow();
+      int batchesPerQueue = Math.min(MOST_BATCHES, depth);
+      this.batches = batchesPerQueue * qps;
+      this.reads = depth / batchesPerQueue;
+      this.places = (int) Math.min((long) depth * qps, MOST_BYTES / size);
+      this.buffer = transport.tryAcquire((long) size * places).orElseThrow();
     }
 
     /** READs for so long and answers the time of each batch, nanoseconds. */
@@ -162,8 +179,8 @@ public final class ReadLoop {
         bytes = 0;
         endNanos = start + time.toNanos();
       }
-      for (int batch = 0; batch < batches; batch++) {
-        post(batch);
+      for (int number = 0; number < batches; number++) {
+        new Turn(number * reads).post();
       }
       boolean ended = done.await(time.toMillis() + 120_000, TimeUnit.MILLISECONDS);
       synchronized (this) {
@@ -179,27 +196,35 @@ public final class ReadLoop {
       return bytesPerNano;
     }
 
-    private void post(int number) {
-      long start = System.nanoTime();
-      ReadBatch batch =
-          new ReadBatch(
-              new ReadListener() {
-                @Override
-                public void onSuccess() {
-                  if (goesOn(start)) {
-                    post(number);
-                  }
-                }
+    /** One batch, posted again and again. */
+    private final class Turn implements ReadListener {
+      private final int from;
+      private final ReadBatch batch = new ReadBatch(this);
+      private long startNanos;
 
-                @Override
-                public void onFailure(ReadFailure cause) {
-                  failed(cause);
-                }
-              });
-      for (int i = 0; i < reads; i++) {
-        batch.add(target.iova, target.rkey, buffer, (long) size * (number * reads + i), size);
+      Turn(int from) {
+        this.from = from;
       }
-      connection.read(batch);
+
+      void post() {
+        startNanos = System.nanoTime();
+        for (int i = from; i < from + reads; i++) {
+          batch.add(target.iova, target.rkey, buffer, (long) size * (i % places), size);
+        }
+        connection.read(batch);
+      }
+
+      @Override
+      public void onSuccess() {
+        if (goesOn(startNanos)) {
+          post();
+        }
+      }
+
+      @Override
+      public void onFailure(ReadFailure cause) {
+        failed(cause);
+      }
     }
 
     private synchronized boolean goesOn(long startNanos) {

@@ -1,0 +1,46 @@
+package dev.verbatim.bench;
+
+import java.io.IOException;
+import java.io.Serializable;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * CPU that was used so far, as the kernel counts it, in steps of 10 ms.
+ *
+ * @param userMillis in programs
+ * @param systemMillis in the kernel
+ */
+record CpuTimes(long userMillis, long systemMillis) implements Serializable {
+  private static final int MILLIS_PER_TICK = 10; // USER_HZ is 100 on all processors of Linux
+
+  /** Of a process, all of its threads: proc_pid_stat(5). */
+  static CpuTimes of(long pid) throws IOException {
+    String line = Files.readString(Path.of("/proc/" + pid + "/stat"));
+    // The name before it may hold anything.
+    String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
+    return new CpuTimes(ticks(fields[11]), ticks(fields[12]));
+  }
+
+  /** Of all processors, interrupts and the kernel's own threads included: proc_stat(5). */
+  static CpuTimes ofMachine() throws IOException {
+    try (var lines = Files.lines(Path.of("/proc/stat"))) {
+      String[] fields = lines.findFirst().orElseThrow().split(" +");
+      return new CpuTimes(
+          ticks(fields[1]) + ticks(fields[2]),
+          ticks(fields[3]) + ticks(fields[6]) + ticks(fields[7]));
+    }
+  }
+
+  private static long ticks(String field) {
+    return Long.parseLong(field) * MILLIS_PER_TICK;
+  }
+
+  CpuTimes since(CpuTimes earlier) {
+    return new CpuTimes(userMillis - earlier.userMillis, systemMillis - earlier.systemMillis);
+  }
+
+  long totalMillis() {
+    return userMillis + systemMillis;
+  }
+}

@@ -1,0 +1,239 @@
+package dev.verbatim.bench;
+
+import dev.verbatim.examples.ShortErrors;
+import dev.verbatim.examples.report.Figure;
+import dev.verbatim.examples.report.Goal;
+import dev.verbatim.it.spark.fixture.Deadline;
+import dev.verbatim.it.spark.fixture.Device;
+import dev.verbatim.it.spark.fixture.ExecutorPlace;
+import dev.verbatim.it.spark.fixture.Executors;
+import dev.verbatim.it.spark.fixture.RawSerializer;
+import dev.verbatim.it.spark.fixture.SoftRoce;
+import dev.verbatim.it.spark.fixture.StandIn;
+import dev.verbatim.it.spark.fixture.TestCluster;
+import dev.verbatim.shuffle.RdmaShuffleManager;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.ToDoubleFunction;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.ShuffleDependency;
+import org.apache.spark.SparkContext;
+import org.apache.spark.rdd.ShuffledRDD;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import scala.concurrent.Await;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
+
+/**
+ * Compares fetching many blocks from one executor through this shuffle manager's reader with
+ * fetching them through that of Spark's own. There is one application; one of its two executors has
+ * written all blocks, and a task of the other fetches them again and again, each side by turns.
+ */
+@Command(name = "fetch-vs-netty", mixinStandardHelpOptions = true)
+public final class FetchVsNetty implements Callable<Integer> {
+  private static final ClassTag<Integer> INTEGER = ClassTag$.MODULE$.apply(Integer.class);
+  private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);
+
+  @Parameters(index = "0", description = "standin or softroce.")
+  private String deviceName;
+
+  @Option(names = "--maps", defaultValue = "100", description = "Map tasks (default: 100).")
+  private int maps;
+
+  @Option(names = "--reducers", defaultValue = "100", description = "Partitions (default: 100).")
+  private int reducers;
+
+  @Option(
+      names = "--warm-ups",
+      defaultValue = "3",
+      description = "Rounds before those that count; in them the content is checked (default: 3).")
+  private int warmUps;
+
+  @Option(
+      names = "--executor-flags",
+      defaultValue = "-XX:+UseSerialGC",
+      description = "Options of the executors' JVMs (default: -XX:+UseSerialGC).")
+  private String executorFlags;
+
+  @Mixin private FigureOptions figures;
+
+  public static void main(String[] arguments) {
+    System.exit(ShortErrors.on(new CommandLine(new FetchVsNetty())).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Device device = deviceName.equals("softroce") ? new SoftRoce() : new StandIn();
+    RandomBlocks blocks = new RandomBlocks(maps, reducers);
+    List<BlockFetch.Taken> ours = new ArrayList<>();
+    List<BlockFetch.Taken> netty = new ArrayList<>();
+    TestCluster.Builder settings =
+        ExecutorPlace.settings(device.prepare(TestCluster.builder("fetch-vs-netty")))
+            .set("spark.executor.extraJavaOptions", executorFlags)
+            .set("spark.shuffle.compress", "false")
+            // As Spark has them; tests change them.
+            .set("spark.network.maxRemoteBlockSizeFetchToMem", "200m")
+            .set("spark.shuffle.minNumPartitionsToHighlyCompress", "2000");
+    try (TestCluster cluster = settings.start()) {
+      Fetches fetches = new Fetches(cluster, blocks);
+      for (int round = -warmUps; round < figures.rounds(); round++) {
+        boolean stockFirst = Math.floorMod(round, 2) == 1;
+        BlockFetch.Taken first = fetches.fetch(stockFirst, round < 0);
+        BlockFetch.Taken second = fetches.fetch(!stockFirst, round < 0);
+        if (round >= 0) {
+          ours.add(stockFirst ? second : first);
+          netty.add(stockFirst ? first : second);
+        }
+      }
+    }
+    report(blocks, ours, netty);
+    return 0;
+  }
+
+  /** The two executors and the shuffle that one of them has written. */
+  private static final class Fetches {
+    private final SparkContext context;
+    private final ExecutorPlace reader;
+    private final RandomBlocks.Sum wanted;
+    private final BlockFetch fetch;
+
+    Fetches(TestCluster cluster, RandomBlocks blocks) throws Exception {
+      context = cluster.session().sparkContext();
+      List<ExecutorPlace> places = ExecutorPlace.all(context);
+      ExecutorPlace server = places.getFirst();
+      reader = places.getLast();
+      wanted = blocks.sum();
+      ShuffleDependency<?, ?, ?> shuffle = write(server, blocks);
+      long pid = Executors.running().get(server.id()).pid();
+      fetch = new BlockFetch(shuffle.shuffleHandle(), blocks.reducers(), pid);
+      Deadline.await(
+          "registration of all map outputs",
+          Duration.ofSeconds(60),
+          () -> RdmaShuffleManager.report().total().outputsRegistered() == blocks.maps(),
+          RdmaShuffleManager::report);
+    }
+
+    private ShuffleDependency<?, ?, ?> write(ExecutorPlace server, RandomBlocks blocks)
+        throws Exception {
+      ShuffleDependency<?, ?, ?> shuffle =
+          (ShuffleDependency<?, ?, ?>)
+              new ShuffledRDD<Integer, byte[], byte[]>(
+                      server.numbers(context, blocks.maps()).flatMapToPair(blocks::of).rdd(),
+                      new HashPartitioner(blocks.reducers()),
+                      INTEGER,
+                      BYTES,
+                      BYTES)
+                  .setSerializer(new RawSerializer())
+                  .dependencies()
+                  .head();
+      Await.result(
+          context.submitMapStage(shuffle),
+          scala.concurrent.duration.Duration.create(
+              Deadline.of(Duration.ofMinutes(2)).toSeconds(), "s"));
+      return shuffle;
+    }
+
+    /** Fetches all blocks, and makes sure that they came, and which way. */
+    BlockFetch.Taken fetch(boolean stock, boolean checksums) {
+      BlockFetch task = fetch;
+      long byRdma = RdmaShuffleManager.report().bytesByRdma();
+      BlockFetch.Taken taken =
+          reader.numbers(context, 1).map(any -> task.run(stock, checksums)).collect().getFirst();
+      byRdma = RdmaShuffleManager.report().bytesByRdma() - byRdma;
+      System.out.printf(
+          "%s: %.0f ms; CPU, user + system, ms: serving %d + %d, reading %d + %d, machine %d + %d%n",
+          stock ? "netty" : "verbatim",
+          taken.wallMillis(),
+          taken.serving().userMillis(),
+          taken.serving().systemMillis(),
+          taken.reading().userMillis(),
+          taken.reading().systemMillis(),
+          taken.machine().userMillis(),
+          taken.machine().systemMillis());
+      RandomBlocks.Sum read =
+          checksums
+              ? taken.read()
+              : new RandomBlocks.Sum(
+                  taken.read().blocks(), taken.read().bytes(), wanted.checksums());
+      if (!read.equals(wanted) || taken.remoteBlocks() != wanted.blocks()) {
+        throw new AssertionError(taken + " instead of " + wanted);
+      }
+      if (byRdma != (stock ? 0 : wanted.bytes())) {
+        throw new AssertionError(byRdma + " bytes came by RDMA: " + RdmaShuffleManager.report());
+      }
+      return taken;
+    }
+  }
+
+  private void report(
+      RandomBlocks blocks, List<BlockFetch.Taken> ours, List<BlockFetch.Taken> netty)
+      throws IOException {
+    String fetch =
+        "%,d blocks of %d to %d KiB from one executor, %.0f MB"
+            .formatted(
+                blocks.count(),
+                RandomBlocks.SMALLEST >> 10,
+                RandomBlocks.LARGEST >> 10,
+                ours.getFirst().read().bytes() / 1e6);
+    record Measure(
+        String name, String what, List<Goal> goals, ToDoubleFunction<BlockFetch.Taken> of) {}
+    List<Measure> measures =
+        List.of(
+            new Measure(
+                "time",
+                "time to fetch",
+                List.of(Goal.parse("ratio <= 1")),
+                BlockFetch.Taken::wallMillis),
+            new Measure(
+                "serving-user",
+                "user CPU of the serving process for",
+                List.of(Goal.parse("ratio <= 0.05")),
+                taken -> taken.serving().userMillis()),
+            new Measure(
+                "serving-system",
+                "system CPU of the serving process for",
+                List.of(),
+                taken -> taken.serving().systemMillis()),
+            new Measure(
+                "reading-user",
+                "user CPU of the reading process for",
+                List.of(),
+                taken -> taken.reading().userMillis()),
+            new Measure(
+                "reading-system",
+                "system CPU of the reading process for",
+                List.of(),
+                taken -> taken.reading().systemMillis()),
+            new Measure(
+                "machine-cpu",
+                "CPU of the whole machine for",
+                List.of(),
+                taken -> taken.machine().totalMillis()));
+    for (Measure measure : measures) {
+      figures.add(
+          new Figure(
+              "fetch-" + measure.name(),
+              measure.what() + " " + fetch,
+              "ms",
+              new Figure.Side("verbatim", values(ours, measure.of())),
+              new Figure.Side("Spark's Netty", values(netty, measure.of())),
+              measure.goals(),
+              deviceName.equals("standin")
+                  ? "The device is a stand-in"
+                  : "Soft-RoCE: in software, by the kernel, on an emulated processor",
+              null));
+    }
+  }
+
+  private static List<Double> values(
+      List<BlockFetch.Taken> rounds, ToDoubleFunction<BlockFetch.Taken> of) {
+    return rounds.stream().mapToDouble(of).boxed().toList();
+  }
+}
