@@ -38,7 +38,7 @@ class StandInRegistryTest extends ApplicationTests {
   private static final Duration PATIENCE = HOLD.plus(TIMEOUT);
 
   /** Many times what the job takes on a usual machine. */
-  private static final Duration USUAL = Duration.ofSeconds(5);
+  private static final Duration USUAL = Duration.ofSeconds(15);
 
   private final StandIn standIn;
   private final Set<Long> killed = new TreeSet<>();
