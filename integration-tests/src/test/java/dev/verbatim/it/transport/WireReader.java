@@ -144,11 +144,17 @@ final class WireReader {
           @Override
           public void onSuccess() {
             Pattern.assertEqualTo(buffer.segment(), at);
+            buffer.release();
             super.onSuccess();
+          }
+
+          @Override
+          public void onFailure(ReadFailure cause) {
+            buffer.release();
+            super.onFailure(cause);
           }
         };
     connection.read(new ReadBatch(outcome).add(from.iova() + at, from.rkey(), buffer, 0, length));
-    buffer.release();
     return outcome;
   }
 
