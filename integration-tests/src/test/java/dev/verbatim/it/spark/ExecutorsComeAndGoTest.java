@@ -127,11 +127,23 @@ class ExecutorsComeAndGoTest extends ApplicationTests {
         },
         () -> Executors.running().keySet());
 
-    makeBacklog();
-    cluster().awaitExecutors(EXECUTORS);
+    awaitAllExecutors();
     assertFalse(before.containsAll(Executors.running().keySet()));
     kept = new KeptShuffle();
     assertByRdma(cluster().run(kept));
+  }
+
+  /** Spark takes its request back when the backlog is gone before an executor has started. */
+  private void awaitAllExecutors() {
+    Deadline.await(
+        "all executors",
+        Duration.ofSeconds(120),
+        () -> {
+          makeBacklog();
+          return Executors.running().size() == EXECUTORS;
+        },
+        () -> Executors.running().keySet());
+    cluster().awaitExecutors(EXECUTORS);
   }
 
   /** Tasks that wait long enough for Spark to ask for executors. */
