@@ -194,7 +194,8 @@ class StandInLimitsTest {
 
       ApplicationTests.assertResult(Feature.FEW_MAPS, outcome.lines());
       Traffic traffic = outcome.traffic();
-      assertEquals(0, traffic.bytesByRdma(), traffic::toString);
+      // On a slow machine the job lasts so long that a few are registered.
+      assertTrue(traffic.bytesByTcp() > 9 * traffic.bytesByRdma(), traffic::toString);
       assertTrue(traffic.fallbacks().containsKey("REGISTRATION_BACKLOG"), traffic::toString);
       assertTrue(
           stages.longestMap().compareTo(slow.dividedBy(2)) < 0, () -> "" + stages.longestMap());
