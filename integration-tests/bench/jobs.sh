@@ -21,7 +21,7 @@ run_jobs() {
   needed=$(tr , '\n' <<< "$jobs" | grep '^q' | paste -sd, || true)
   [ -z "$needed" ] || generate_tpcds "$scale" "$needed"
   rm -rf work/spark-home/work
-  # C2 and the default collector, as users run it.
+  # These flags are of the program that starts the applications; they run with C2 and the default collector, as users' do.
   "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m \
     -cp "$examples:$plugin:$SPARK_HOME/jars/*" dev.verbatim.examples.CompareShuffles \
     --tpcds-jar "$tpcds_jar" --data "$PWD/work/data/scale-$scale" --jobs "$jobs" --plugin-jar "$plugin" \

@@ -50,13 +50,6 @@ class ConnectorTest {
     return assertInstanceOf(ConnectException.class, e.getCause()).getMessage();
   }
 
-  private void assertNothingHeld() {
-    assertEquals(0, fabric.counters.queuePairs.get());
-    assertEquals(0, fabric.table.inUse());
-    assertEquals(0, fabric.endpoints.size());
-    assertEquals(fabric.ids.size(), fabric.destroyedIds.size());
-  }
-
   @Test
   void shouldConnectByAddressRouteAndProof() throws Exception {
     PeerConnection connection = fabric.connected();
@@ -116,7 +109,7 @@ class ConnectorTest {
       fabric.step();
       String message = failure(future);
       assertTrue(message.contains(type.name()), message);
-      assertNothingHeld();
+      fabric.assertNothingHeld();
       assertTrue(failure(fabric.connector.connect(Fabric.PEER)).contains("next attempt in"));
     }
   }
@@ -141,7 +134,7 @@ class ConnectorTest {
     Thread.sleep(250);
     fabric.step();
     assertTrue(failure(future).contains("no answer within 200 ms"));
-    assertNothingHeld();
+    fabric.assertNothingHeld();
     fabric.cmEvent(CmEventType.ADDR_RESOLVED, fabric.ids.getFirst(), 0, NONE);
     fabric.cmEvent(CmEventType.TIMEWAIT_EXIT, fabric.ids.getFirst(), 0, NONE);
     fabric.step();
@@ -159,7 +152,7 @@ class ConnectorTest {
     fabric.cmEvent(CmEventType.ESTABLISHED, id, 0, new byte[196]);
     fabric.step();
     assertTrue(failure(future).contains("does not prove"));
-    assertNothingHeld();
+    fabric.assertNothingHeld();
   }
 
   @Test
@@ -171,7 +164,7 @@ class ConnectorTest {
     fabric.cmEvent(CmEventType.ADDR_RESOLVED, id, 0, NONE);
     fabric.step();
     assertTrue(failure(future).contains("device in use"));
-    assertNothingHeld();
+    fabric.assertNothingHeld();
   }
 
   @Test
@@ -185,7 +178,7 @@ class ConnectorTest {
     fabric.cmEvent(CmEventType.ROUTE_RESOLVED, fabric.ids.getFirst(), 0, NONE);
     fabric.step();
     assertTrue(failure(future).contains("ENOMEM"));
-    assertNothingHeld();
+    fabric.assertNothingHeld();
   }
 
   @Test
@@ -195,7 +188,7 @@ class ConnectorTest {
     fabric.step();
     assertFalse(connection.isOpen());
     fabric.step();
-    assertNothingHeld();
+    fabric.assertNothingHeld();
   }
 
   @Test
@@ -205,7 +198,7 @@ class ConnectorTest {
     fabric.step();
     fabric.step();
     assertFalse(connection.isOpen());
-    assertNothingHeld();
+    fabric.assertNothingHeld();
     fabric.asyncEvent(AsyncEventType.PORT_ACTIVE, 1);
     fabric.step();
     assertFalse(fabric.monitor.isActive());
@@ -274,7 +267,7 @@ class ConnectorTest {
     fabric.cmEvent(CmEventType.REJECTED, fabric.ids.get(2), 28, NONE);
     fabric.step();
     failure(future);
-    assertNothingHeld();
+    fabric.assertNothingHeld();
   }
 
   @Test

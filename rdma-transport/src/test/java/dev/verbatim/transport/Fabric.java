@@ -1,5 +1,6 @@
 package dev.verbatim.transport;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyBoolean;
 import static org.mockito.ArgumentMatchers.anyInt;
@@ -352,5 +353,13 @@ final class Fabric {
       establish(id);
     }
     return future.getNow(null);
+  }
+
+  /** No connection is left, nor anything of one that was tried. */
+  void assertNothingHeld() {
+    assertEquals(0, counters.queuePairs.get());
+    assertEquals(0, table.inUse());
+    assertEquals(0, endpoints.size());
+    assertEquals(ids.size(), destroyedIds.size());
   }
 }

@@ -14,6 +14,7 @@ import static org.mockito.Mockito.doThrow;
 import dev.verbatim.verbs.AsyncEventType;
 import dev.verbatim.verbs.CmEventType;
 import dev.verbatim.verbs.Errno;
+import dev.verbatim.verbs.Verbs;
 import dev.verbatim.verbs.VerbsException;
 import dev.verbatim.verbs.WcStatus;
 import java.lang.foreign.MemorySegment;
@@ -129,14 +130,7 @@ class OwnThreadsTest {
 
     ExecutionException e = assertThrows(ExecutionException.class, future::get);
     assertInstanceOf(ConnectException.class, e.getCause());
-    assertNothingHeld();
-  }
-
-  private void assertNothingHeld() {
-    assertEquals(0, fabric.counters.queuePairs.get());
-    assertEquals(0, fabric.table.inUse());
-    assertEquals(0, fabric.endpoints.size());
-    assertEquals(fabric.ids.size(), fabric.destroyedIds.size());
+    fabric.assertNothingHeld();
   }
 
   @Test
@@ -180,16 +174,8 @@ class OwnThreadsTest {
     return listener;
   }
 
-  /** As a device does that was reset, or whose completion queue has overrun. */
-  @Test
-  void shouldEndReadsAndTheThreadWhenNoCompletionCanBeTakenAnyMore() throws Exception {
-    config.readTimeout(Duration.ofMillis(50));
-    PeerConnection connection = fabric.connected();
-    RecordingListener listener = read(connection);
-    doThrow(new VerbsException("ibv_poll_cq", 0, ""))
-        .when(fabric.verbs)
-        .pollCq(any(), anyInt(), any());
-
+  /** The poller's own thread tells the end of a READ, and then ends when it is asked to. */
+  private void pollerEndsAfter(RecordingListener listener) throws Exception {
     endsWithoutThrowing(
         fabric.poller,
         () -> {
@@ -200,6 +186,19 @@ class OwnThreadsTest {
               });
           fabric.poller.stop();
         });
+  }
+
+  /** As a device does that was reset, or whose completion queue has overrun. */
+  @Test
+  void shouldEndReadsAndTheThreadWhenNoCompletionCanBeTakenAnyMore() throws Exception {
+    config.readTimeout(Duration.ofMillis(50));
+    PeerConnection connection = fabric.connected();
+    RecordingListener listener = read(connection);
+    doThrow(new VerbsException("ibv_poll_cq", 0, ""))
+        .when(fabric.verbs)
+        .pollCq(any(), anyInt(), any());
+
+    pollerEndsAfter(listener);
 
     listener.assertEnded("DEADLINE");
     assertEquals(0, fabric.pool.usedBytes());
@@ -213,23 +212,12 @@ class OwnThreadsTest {
   }
 
   private void fail(Source source, int errno) throws VerbsException {
+    Verbs failing = doThrow(new VerbsException("call", errno, "")).when(fabric.verbs);
     switch (source) {
-      case COMPLETIONS ->
-          doThrow(new VerbsException("call", errno, ""))
-              .when(fabric.verbs)
-              .pollCq(any(), anyInt(), any());
-      case ARMING ->
-          doThrow(new VerbsException("call", errno, ""))
-              .when(fabric.verbs)
-              .reqNotifyCq(any(), anyBoolean());
-      case QUEUE_EVENTS ->
-          doThrow(new VerbsException("call", errno, ""))
-              .when(fabric.verbs)
-              .getCqEvent(any(), any(), any());
-      case DEVICE_EVENTS ->
-          doThrow(new VerbsException("call", errno, ""))
-              .when(fabric.verbs)
-              .getAsyncEvent(any(), any());
+      case COMPLETIONS -> failing.pollCq(any(), anyInt(), any());
+      case ARMING -> failing.reqNotifyCq(any(), anyBoolean());
+      case QUEUE_EVENTS -> failing.getCqEvent(any(), any(), any());
+      case DEVICE_EVENTS -> failing.getAsyncEvent(any(), any());
     }
   }
 
@@ -241,16 +229,7 @@ class OwnThreadsTest {
     RecordingListener listener = read(connection);
     fail(source, Errno.EIO);
 
-    endsWithoutThrowing(
-        fabric.poller,
-        () -> {
-          waitFor(
-              () -> {
-                fabric.loop.doWork();
-                return !listener.ends.isEmpty();
-              });
-          fabric.poller.stop();
-        });
+    pollerEndsAfter(listener);
 
     listener.assertEnded("LOCAL_DEVICE");
     assertTrue(fabric.monitor.failure().contains("call"), fabric.monitor.failure());
