@@ -162,19 +162,15 @@ public final class DriverRegistry {
    */
   void sync(Sync message, Function<Message, byte[]> encode, Consumer<byte[]> reply) {
     ShuffleTable.Sharing sharing;
-    boolean more = false;
+    boolean more;
     synchronized (this) {
       sharing = sharing(message, encode);
-      if (sharing != null) {
-        more = sharing.end() < tables.get(message.shuffleId()).length();
-      }
+      more = sharing != null && sharing.end() < tables.get(message.shuffleId()).length();
     }
     if (sharing == null) {
       reply.accept(encoded(message, encode));
       return;
     }
-    int end = sharing.end();
-    boolean goesOn = more;
     sharing
         .table()
         .whenComplete(
@@ -184,7 +180,7 @@ public final class DriverRegistry {
               }
               reply.accept(
                   error == null
-                      ? encode.apply(new Shared(table.reference(), end, goesOn))
+                      ? encode.apply(new Shared(table.reference(), sharing.end(), more))
                       : encoded(message, encode));
             });
   }
