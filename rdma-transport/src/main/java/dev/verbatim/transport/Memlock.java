@@ -15,8 +15,8 @@ final class Memlock {
   static final String REMEDY =
       "raise the limit of locked memory of this process: LimitMEMLOCK=infinity in the systemd unit"
           + " of the worker or node manager, docker run --ulimit memlock=-1, the capability"
-          + " IPC_LOCK in the Kubernetes security context, for YARN the unit or limits.conf of the"
-          + " NodeManager";
+          + " IPC_LOCK in the Kubernetes security context (of root only, else the unit of the"
+          + " container runtime), for YARN the unit or limits.conf of the NodeManager";
 
   private static final int CAP_IPC_LOCK = 14;
 

@@ -19,7 +19,8 @@ public enum FallbackReason {
   EXTERNAL_SHUFFLE_SERVICE(
       Scope.PROCESS,
       "blocks are served by the external shuffle service and outlive their executors",
-      "set spark.shuffle.service.enabled=false, with spark.dynamicAllocation.shuffleTracking"),
+      "set spark.shuffle.service.enabled=false, and for dynamic allocation"
+          + " spark.dynamicAllocation.shuffleTracking.enabled=true"),
   OLD_FETCH_PROTOCOL(
       Scope.PROCESS,
       "map ids are not unique with the old fetch protocol",
@@ -46,7 +47,8 @@ public enum FallbackReason {
   MEMLOCK(
       Scope.ANY,
       "RLIMIT_MEMLOCK is too small to pin memory",
-      "raise it: LimitMEMLOCK (systemd), --ulimit memlock (Docker), IPC_LOCK (Kubernetes)"),
+      "raise it: LimitMEMLOCK (systemd), --ulimit memlock (Docker), IPC_LOCK (Kubernetes,"
+          + " as root)"),
   MAPPING_LIMIT(
       Scope.ANY,
       "the process can map no more memory",
