@@ -86,6 +86,8 @@ public final class CommitCost implements Callable<Integer> {
         device
             .prepare(TestCluster.builder(stock ? "commit-stock" : "commit-verbatim"))
             .executors(1)
+            // C2 too, as users run them.
+            .set("spark.executor.extraJavaOptions", "-XX:+UseSerialGC")
             .set("spark.shuffle.compress", "false");
     if (stock) {
       settings.set("spark.shuffle.manager", "sort");
