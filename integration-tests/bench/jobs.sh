@@ -14,17 +14,25 @@ fail() {
   exit 2
 }
 
-# run_jobs PREFIX SCALE JOBS: adds the jobs' figures to $json, with names that begin with PREFIX.
-run_jobs() {
+# prepare_jobs PREFIX SCALE JOBS: builds what the jobs need, and sets
+#   comparison   the command that runs them, without where and with how much memory; its figures' names begin with PREFIX
+prepare_jobs() {
   local prefix=$1 scale=$2 jobs=$3 needed
   build_comparison
   needed=$(tr , '\n' <<< "$jobs" | grep '^q' | paste -sd, || true)
   [ -z "$needed" ] || generate_tpcds "$scale" "$needed"
+  # These flags are of the program that starts the applications.
+  comparison=("$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m
+    -cp "$examples:$plugin:$SPARK_HOME/jars/*" dev.verbatim.examples.CompareShuffles
+    --tpcds-jar "$tpcds_jar" --data "$PWD/work/data/scale-$scale" --jobs "$jobs" --plugin-jar "$plugin"
+    --rounds "$rounds" --figure-prefix "$prefix")
+}
+
+# run_jobs PREFIX SCALE JOBS: on two executors of this host, with C2 and the default collector, as users' have; adds the figures
+# to $json.
+run_jobs() {
+  prepare_jobs "$@"
   rm -rf work/spark-home/work
-  # These flags are of the program that starts the applications; they run with C2 and the default collector, as users' do.
-  "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m \
-    -cp "$examples:$plugin:$SPARK_HOME/jars/*" dev.verbatim.examples.CompareShuffles \
-    --tpcds-jar "$tpcds_jar" --data "$PWD/work/data/scale-$scale" --jobs "$jobs" --plugin-jar "$plugin" \
-    --master 'local-cluster[2,1,4096]' --driver-memory 3g --timeout 60 --rounds "$rounds" \
-    --logs "$PWD/work/logs/$(basename "$0")" ${json:+--figures "$json"} --figure-prefix "$prefix"
+  "${comparison[@]}" --master 'local-cluster[2,1,4096]' --driver-memory 3g --timeout 60 \
+    --logs "$PWD/work/logs/$(basename "$0")" ${json:+--figures "$json"}
 }

@@ -93,6 +93,11 @@ public final class CompareShuffles implements Callable<Integer> {
   private int timeoutMinutes;
 
   @Option(
+      names = "--rdma-only",
+      description = "Fail unless Verbatim's executors read each other's data by RDMA alone.")
+  private boolean rdmaOnly;
+
+  @Option(
       names = "--keep-limit",
       description = {
         "Keep the queries' outermost LIMIT. By default it is dropped, so that the whole result",
@@ -256,6 +261,11 @@ public final class CompareShuffles implements Callable<Integer> {
       for (Figure figure :
           ComparisonFigures.of(reports.get(reference), reports.get(choices.get(1)), figurePrefix)) {
         FigureFile.append(figureFile, figure);
+      }
+    }
+    if (rdmaOnly) {
+      for (ShuffleChoice other : choices.subList(1, choices.size())) {
+        RdmaOnly.check(reports.get(other));
       }
     }
     boolean same = comparisons.values().stream().flatMap(List::stream).allMatch(Comparison::same);

@@ -4,9 +4,13 @@ import dev.verbatim.examples.report.Figure;
 import dev.verbatim.examples.report.Figure.Side;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
-/** A comparison as figures: the time of each job, and time, CPU time and shuffle's share of all. */
+/**
+ * A comparison as figures: the time of each job, and of all time, CPU time, shuffle's share and
+ * bytes by RDMA.
+ */
 final class ComparisonFigures {
   private final List<ApplicationReport> reference;
   private final List<ApplicationReport> other;
@@ -49,7 +53,13 @@ final class ComparisonFigures {
             "all-jobs-cpu",
             "CPU time of driver and executors, all jobs",
             "s",
-            report -> sum(report, JobReport::cpuSeconds)));
+            report -> sum(report, job -> job.cpu().processSeconds())));
+    figures.add(
+        figure(
+            "all-jobs-machine-cpu",
+            "CPU time of all that runs on the machines of driver and executors, all jobs",
+            "s",
+            report -> sum(report, job -> job.cpu().machineSeconds())));
     figures.add(
         figure(
             "all-jobs-shuffle-share",
@@ -61,7 +71,31 @@ final class ComparisonFigures {
                         .map(JobReport::shuffle)
                         .reduce(ShuffleBytes.NONE, ShuffleBytes::plus)
                         .shareOfTaskTime()));
+    bytesByRdma().ifPresent(figures::add);
     return figures;
+  }
+
+  /** Against what the reference's executors read from each other. */
+  private Optional<Figure> bytesByRdma() {
+    if (other.stream()
+        .flatMap(report -> report.jobs().stream())
+        .anyMatch(ComparisonFigures::isUncounted)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Figure(
+            prefix + "all-jobs-rdma-bytes",
+            "Data that came from other executors by RDMA, and by any way, all jobs",
+            "MB",
+            side(other, report -> sum(report, job -> job.transfer().rdma() / 1e6)),
+            side(reference, report -> sum(report, job -> job.shuffle().remote() / 1e6)),
+            List.of(),
+            devices(),
+            null));
+  }
+
+  private static boolean isUncounted(JobReport job) {
+    return job.transfer() == null;
   }
 
   private static double sum(ApplicationReport report, ToDoubleFunction<JobReport> value) {

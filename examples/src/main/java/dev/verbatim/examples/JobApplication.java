@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.sql.SparkSession;
 
@@ -80,33 +79,29 @@ final class JobApplication {
   /** Waits for all executors and lets them load what every job needs, outside of the times. */
   private void warmUp(SparkSession spark) throws TimeoutException {
     spark.range(0, 10_000, 1, 4).repartition(4).groupBy("id").count().count();
-    takeBytes(spark);
+    ShuffleBytes bytes = takeBytes(spark);
+    if (TransferCounters.bytes() != null) {
+      TransferCounters.awaitSince(new TransferBytes(0, 0), bytes.remote());
+    }
     say("executors are up");
   }
 
-  private JobReport run(SparkSession spark, Job job) throws TimeoutException {
+  private JobReport run(SparkSession spark, Job job) throws IOException, TimeoutException {
     say("%s started", job.name());
     TransferBytes before = TransferCounters.bytes();
-    double cpuBefore = cpuSeconds();
+    ClusterCpu cpuBefore = ClusterCpu.of(spark);
+    takeBytes(spark); // of the tasks that told of CPU time
     long start = System.nanoTime();
     JobResult result = job.run(spark);
     double seconds = (System.nanoTime() - start) / 1e9;
-    double cpu = cpuSeconds() - cpuBefore;
     ShuffleBytes bytes = takeBytes(spark);
-    TransferBytes transfer = before == null ? null : TransferCounters.bytes().minus(before);
+    ClusterCpu cpu = ClusterCpu.of(spark).since(cpuBefore);
+    TransferBytes transfer =
+        before == null ? null : TransferCounters.awaitSince(before, bytes.remote());
     say(
         "%s done in %.1f s: %,d rows, %.1f MB shuffled",
         job.name(), seconds, result.rows().size(), bytes.written() / 1e6);
     return new JobReport(job.name(), seconds, cpu, bytes, transfer, result);
-  }
-
-  /** Of this process and all that it has started and that still run. */
-  private static double cpuSeconds() {
-    ProcessHandle self = ProcessHandle.current();
-    return Stream.concat(Stream.of(self), self.descendants())
-        .map(process -> process.info().totalCpuDuration().orElse(Duration.ZERO))
-        .mapToDouble(time -> time.toNanos() / 1e9)
-        .sum();
   }
 
   private ShuffleBytes takeBytes(SparkSession spark) throws TimeoutException {

@@ -19,7 +19,14 @@ class ComparisonTest {
         label,
         List.of("RDMA off: NO_DEVICE, none is visible"),
         Map.of(),
-        List.of(new JobReport("q1", seconds, 2 * seconds, shuffle, transfer, result)));
+        List.of(
+            new JobReport(
+                "q1",
+                seconds,
+                new ClusterCpu(2 * seconds, 3 * seconds),
+                shuffle,
+                transfer,
+                result)));
   }
 
   @Test
@@ -80,13 +87,22 @@ class ComparisonTest {
             List.of(round("v", 2, "x"), round("v", 3, "x")),
             "tcp-");
     assertEquals(
-        List.of("tcp-q1", "tcp-all-jobs", "tcp-all-jobs-cpu", "tcp-all-jobs-shuffle-share"),
+        List.of(
+            "tcp-q1",
+            "tcp-all-jobs",
+            "tcp-all-jobs-cpu",
+            "tcp-all-jobs-machine-cpu",
+            "tcp-all-jobs-shuffle-share",
+            "tcp-all-jobs-rdma-bytes"),
         figures.stream().map(Figure::name).toList());
-    for (Figure figure : figures.subList(0, 3)) {
+    for (Figure figure : figures.subList(0, 4)) {
       assertEquals(List.of(0.5, 1.5), figure.ratios(), figure.name());
     }
     assertEquals(List.of(4.0, 6.0), figures.get(2).ours().values());
-    assertEquals(List.of(10.0, 10.0), figures.getLast().against().values());
+    assertEquals(List.of(6.0, 9.0), figures.get(3).ours().values());
+    assertEquals(List.of(10.0, 10.0), figures.get(4).against().values());
+    assertEquals(List.of(1.4, 1.4), figures.get(5).ours().values());
+    assertEquals(List.of(1.5, 1.5), figures.get(5).against().values());
     assertEquals("RDMA off: NO_DEVICE", figures.getFirst().note());
   }
 }

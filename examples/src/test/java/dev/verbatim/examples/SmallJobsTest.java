@@ -91,6 +91,22 @@ class SmallJobsTest {
   }
 
   @Test
+  void shouldTellTheCpuTimeThatWasUsedSinceItWasAskedBefore() throws IOException {
+    SparkSession session = SparkSession.builder().getOrCreate();
+    ClusterCpu before = ClusterCpu.of(session);
+    long used = ProcessHandle.current().info().totalCpuDuration().orElseThrow().toNanos();
+    JobResult result = new JobNames(null, null, false).parse("terasort:200000x3").run(session);
+    used = ProcessHandle.current().info().totalCpuDuration().orElseThrow().toNanos() - used;
+    ClusterCpu since = ClusterCpu.of(session).since(before);
+
+    assertEquals("200000", result.rows().getFirst().getFirst());
+    double seconds = used / 1e9;
+    assertTrue(since.processSeconds() >= seconds - 0.1, since + " where the job took " + seconds);
+    assertTrue(since.processSeconds() <= seconds + 2, since + " where the job took " + seconds);
+    assertTrue(since.machineSeconds() >= since.processSeconds() - 0.1, since::toString);
+  }
+
+  @Test
   void shouldNotBeInOrderWhenPartitionsOverlap() {
     Key small = new Key(1, 'a');
     Key large = new Key(-1, 'a');

@@ -1,5 +1,6 @@
 package dev.verbatim.bench;
 
+import dev.verbatim.examples.CpuTimes;
 import dev.verbatim.it.spark.fixture.RawSerializer;
 import java.io.IOException;
 import java.io.Serializable;

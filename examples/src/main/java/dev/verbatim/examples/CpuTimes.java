@@ -1,4 +1,4 @@
-package dev.verbatim.bench;
+package dev.verbatim.examples;
 
 import java.io.IOException;
 import java.io.Serializable;
@@ -11,11 +11,11 @@ import java.nio.file.Path;
  * @param userMillis in programs
  * @param systemMillis in the kernel
  */
-record CpuTimes(long userMillis, long systemMillis) implements Serializable {
+public record CpuTimes(long userMillis, long systemMillis) implements Serializable {
   private static final int MILLIS_PER_TICK = 10; // USER_HZ is 100 on all processors of Linux
 
   /** Of a process, all of its threads: proc_pid_stat(5). */
-  static CpuTimes of(long pid) throws IOException {
+  public static CpuTimes of(long pid) throws IOException {
     String line = Files.readString(Path.of("/proc/" + pid + "/stat"));
     // The name before it may hold anything.
     String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
@@ -23,7 +23,7 @@ record CpuTimes(long userMillis, long systemMillis) implements Serializable {
   }
 
   /** Of all processors, interrupts and the kernel's own threads included: proc_stat(5). */
-  static CpuTimes ofMachine() throws IOException {
+  public static CpuTimes ofMachine() throws IOException {
     try (var lines = Files.lines(Path.of("/proc/stat"))) {
       String[] fields = lines.findFirst().orElseThrow().split(" +");
       return new CpuTimes(
@@ -36,11 +36,11 @@ record CpuTimes(long userMillis, long systemMillis) implements Serializable {
     return Long.parseLong(field) * MILLIS_PER_TICK;
   }
 
-  CpuTimes since(CpuTimes earlier) {
+  public CpuTimes since(CpuTimes earlier) {
     return new CpuTimes(userMillis - earlier.userMillis, systemMillis - earlier.systemMillis);
   }
 
-  long totalMillis() {
+  public long totalMillis() {
     return userMillis + systemMillis;
   }
 }
