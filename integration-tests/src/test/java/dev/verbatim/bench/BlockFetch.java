@@ -1,9 +1,11 @@
 package dev.verbatim.bench;
 
+import com.sun.management.ThreadMXBean;
 import dev.verbatim.examples.CpuTimes;
 import dev.verbatim.it.spark.fixture.RawSerializer;
 import java.io.IOException;
 import java.io.Serializable;
+import java.lang.management.ManagementFactory;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.executor.TempShuffleReadMetrics;
@@ -15,14 +17,18 @@ import scala.Product2;
 import scala.collection.Iterator;
 
 /**
- * One fetch of all blocks of a shuffle, by a task and through the reader that a shuffle manager
+ * One fetch of all blocks of a shuffle, by a task and through the readers that a shuffle manager
  * gives it.
  *
  * @param handle of the shuffle
  * @param reducers its partitions
+ * @param perReader partitions that a reader fetches: all, or fewer by several readers one after
+ *     another, as reduce tasks do
  * @param servingPid process id of the executor that has the blocks
  */
-record BlockFetch(ShuffleHandle handle, int reducers, long servingPid) implements Serializable {
+record BlockFetch(ShuffleHandle handle, int reducers, int perReader, long servingPid)
+    implements Serializable {
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   /**
    * What a fetch took.
@@ -33,6 +39,7 @@ record BlockFetch(ShuffleHandle handle, int reducers, long servingPid) implement
    * @param serving CPU of the executor that has the blocks
    * @param reading CPU of the executor that has asked for them
    * @param machine CPU of all
+   * @param heapBytes what the executor that has asked has allocated on its heap, in all its threads
    */
   record Taken(
       RandomBlocks.Sum read,
@@ -40,7 +47,8 @@ record BlockFetch(ShuffleHandle handle, int reducers, long servingPid) implement
       double wallMillis,
       CpuTimes serving,
       CpuTimes reading,
-      CpuTimes machine)
+      CpuTimes machine,
+      long heapBytes)
       implements Serializable {}
 
   /**
@@ -60,13 +68,17 @@ record BlockFetch(ShuffleHandle handle, int reducers, long servingPid) implement
     CpuTimes machine = CpuTimes.ofMachine();
     CpuTimes serving = CpuTimes.of(servingPid);
     CpuTimes reading = CpuTimes.of(self);
+    long heap = THREADS.getTotalThreadAllocatedBytes();
     long start = System.nanoTime();
     RandomBlocks.Sum sum = new RandomBlocks.Sum(0, 0, 0);
-    Iterator<Product2<Long, Long>> blocks =
-        manager.<Long, Long>getReader(handle, 0, reducers, context, metrics).read();
-    while (blocks.hasNext()) {
-      Product2<Long, Long> block = blocks.next();
-      sum = sum.plus(block._1(), block._2());
+    for (int from = 0; from < reducers; from += perReader) {
+      int to = Math.min(reducers, from + perReader);
+      Iterator<Product2<Long, Long>> blocks =
+          manager.<Long, Long>getReader(handle, from, to, context, metrics).read();
+      while (blocks.hasNext()) {
+        Product2<Long, Long> block = blocks.next();
+        sum = sum.plus(block._1(), block._2());
+      }
     }
     double wallMillis = (System.nanoTime() - start) / 1e6;
     return new Taken(
@@ -75,6 +87,7 @@ record BlockFetch(ShuffleHandle handle, int reducers, long servingPid) implement
         wallMillis,
         CpuTimes.of(servingPid).since(serving),
         CpuTimes.of(self).since(reading),
-        CpuTimes.ofMachine().since(machine));
+        CpuTimes.ofMachine().since(machine),
+        THREADS.getTotalThreadAllocatedBytes() - heap);
   }
 }

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
 import org.apache.spark.HashPartitioner;
@@ -51,6 +52,31 @@ public final class FetchVsNetty implements Callable<Integer> {
   private int reducers;
 
   @Option(
+      names = "--per-reader",
+      defaultValue = "0",
+      description =
+          "Partitions that a reader fetches; several readers take turns, as reduce tasks do"
+              + " (default: 0, one reader for all).")
+  private int perReader;
+
+  @Option(
+      names = "--smallest",
+      defaultValue = "1024",
+      description = "Bytes of a block at least (default: 1024).")
+  private int smallest;
+
+  @Option(
+      names = "--largest",
+      defaultValue = "65536",
+      description = "Bytes of a block at most (default: 65536).")
+  private int largest;
+
+  @Option(
+      names = "--conf",
+      description = "A setting of Spark, KEY=VALUE; may be given several times.")
+  private Map<String, String> settings = Map.of();
+
+  @Option(
       names = "--warm-ups",
       defaultValue = "3",
       description = "Rounds before those that count; in them the content is checked (default: 3).")
@@ -71,18 +97,19 @@ public final class FetchVsNetty implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Device device = deviceName.equals("softroce") ? new SoftRoce() : new StandIn();
-    RandomBlocks blocks = new RandomBlocks(maps, reducers);
+    RandomBlocks blocks = new RandomBlocks(maps, reducers, smallest, largest);
     List<BlockFetch.Taken> ours = new ArrayList<>();
     List<BlockFetch.Taken> netty = new ArrayList<>();
-    TestCluster.Builder settings =
+    TestCluster.Builder application =
         ExecutorPlace.settings(device.prepare(TestCluster.builder("fetch-vs-netty")))
             .set("spark.executor.extraJavaOptions", executorFlags)
             .set("spark.shuffle.compress", "false")
             // As Spark has them; tests change them.
             .set("spark.network.maxRemoteBlockSizeFetchToMem", "200m")
             .set("spark.shuffle.minNumPartitionsToHighlyCompress", "2000");
-    try (TestCluster cluster = settings.start()) {
-      Fetches fetches = new Fetches(cluster, blocks);
+    settings.forEach(application::set);
+    try (TestCluster cluster = application.start()) {
+      Fetches fetches = new Fetches(cluster, device, blocks);
       for (int round = -warmUps; round < figures.rounds(); round++) {
         boolean stockFirst = Math.floorMod(round, 2) == 1;
         BlockFetch.Taken first = fetches.fetch(stockFirst, round < 0);
@@ -98,13 +125,15 @@ public final class FetchVsNetty implements Callable<Integer> {
   }
 
   /** The two executors and the shuffle that one of them has written. */
-  private static final class Fetches {
+  private final class Fetches {
     private final SparkContext context;
     private final ExecutorPlace reader;
     private final RandomBlocks.Sum wanted;
     private final BlockFetch fetch;
+    private final Device device;
 
-    Fetches(TestCluster cluster, RandomBlocks blocks) throws Exception {
+    Fetches(TestCluster cluster, Device device, RandomBlocks blocks) throws Exception {
+      this.device = device;
       context = cluster.session().sparkContext();
       List<ExecutorPlace> places = ExecutorPlace.all(context);
       ExecutorPlace server = places.getFirst();
@@ -112,7 +141,8 @@ public final class FetchVsNetty implements Callable<Integer> {
       wanted = blocks.sum();
       ShuffleDependency<?, ?, ?> shuffle = write(server, blocks);
       long pid = Executors.running().get(server.id()).pid();
-      fetch = new BlockFetch(shuffle.shuffleHandle(), blocks.reducers(), pid);
+      int all = blocks.reducers();
+      fetch = new BlockFetch(shuffle.shuffleHandle(), all, perReader == 0 ? all : perReader, pid);
       Deadline.await(
           "registration of all map outputs",
           Duration.ofSeconds(60),
@@ -140,17 +170,33 @@ public final class FetchVsNetty implements Callable<Integer> {
       return shuffle;
     }
 
+    /** READs of all processes; 0 where only the kernel knows. */
+    private long reads() throws InterruptedException {
+      if (!(device instanceof StandIn standIn)) {
+        return 0;
+      }
+      Thread.sleep(40); // the files follow within 20 ms
+      return standIn.counters().values().stream()
+          .mapToLong(counters -> counters.getOrDefault("reads", 0L))
+          .sum();
+    }
+
     /** Fetches all blocks, and makes sure that they came, and which way. */
-    BlockFetch.Taken fetch(boolean stock, boolean checksums) {
+    BlockFetch.Taken fetch(boolean stock, boolean checksums) throws InterruptedException {
       BlockFetch task = fetch;
       long byRdma = RdmaShuffleManager.report().bytesByRdma();
+      long reads = reads();
       BlockFetch.Taken taken =
           reader.numbers(context, 1).map(any -> task.run(stock, checksums)).collect().getFirst();
       byRdma = RdmaShuffleManager.report().bytesByRdma() - byRdma;
+      reads = reads() - reads;
       System.out.printf(
-          "%s: %.0f ms; CPU, user + system, ms: serving %d + %d, reading %d + %d, machine %d + %d%n",
+          "%s: %.0f ms; %d heap bytes per block; %d READs;"
+              + " CPU, user + system, ms: serving %d + %d, reading %d + %d, machine %d + %d%n",
           stock ? "netty" : "verbatim",
           taken.wallMillis(),
+          taken.heapBytes() / wanted.blocks(),
+          reads,
           taken.serving().userMillis(),
           taken.serving().systemMillis(),
           taken.reading().userMillis(),
@@ -176,52 +222,68 @@ public final class FetchVsNetty implements Callable<Integer> {
       RandomBlocks blocks, List<BlockFetch.Taken> ours, List<BlockFetch.Taken> netty)
       throws IOException {
     String fetch =
-        "%,d blocks of %d to %d KiB from one executor, %.0f MB"
+        "%,d blocks of %,d to %,d bytes from one executor, %.0f MB"
             .formatted(
                 blocks.count(),
-                RandomBlocks.SMALLEST >> 10,
-                RandomBlocks.LARGEST >> 10,
+                blocks.smallest(),
+                blocks.largest(),
                 ours.getFirst().read().bytes() / 1e6);
     record Measure(
-        String name, String what, List<Goal> goals, ToDoubleFunction<BlockFetch.Taken> of) {}
+        String name,
+        String what,
+        String unit,
+        List<Goal> goals,
+        ToDoubleFunction<BlockFetch.Taken> of) {}
     List<Measure> measures =
         List.of(
             new Measure(
                 "time",
                 "time to fetch",
+                "ms",
                 List.of(Goal.parse("ratio <= 1")),
                 BlockFetch.Taken::wallMillis),
             new Measure(
                 "serving-user",
                 "user CPU of the serving process for",
+                "ms",
                 List.of(Goal.parse("ratio <= 0.05")),
                 taken -> taken.serving().userMillis()),
             new Measure(
                 "serving-system",
                 "system CPU of the serving process for",
+                "ms",
                 List.of(),
                 taken -> taken.serving().systemMillis()),
             new Measure(
                 "reading-user",
                 "user CPU of the reading process for",
+                "ms",
                 List.of(),
                 taken -> taken.reading().userMillis()),
             new Measure(
                 "reading-system",
                 "system CPU of the reading process for",
+                "ms",
                 List.of(),
                 taken -> taken.reading().systemMillis()),
             new Measure(
                 "machine-cpu",
                 "CPU of the whole machine for",
+                "ms",
                 List.of(),
-                taken -> taken.machine().totalMillis()));
+                taken -> taken.machine().totalMillis()),
+            new Measure(
+                "reading-heap",
+                "heap allocated by the reading process for",
+                "kB",
+                List.of(),
+                taken -> taken.heapBytes() / 1e3));
     for (Measure measure : measures) {
       figures.add(
           new Figure(
               "fetch-" + measure.name(),
               measure.what() + " " + fetch,
-              "ms",
+              measure.unit(),
               new Figure.Side("verbatim", values(ours, measure.of())),
               new Figure.Side("Spark's Netty", values(netty, measure.of())),
               measure.goals(),

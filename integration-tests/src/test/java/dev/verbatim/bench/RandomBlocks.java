@@ -12,16 +12,14 @@ import scala.Tuple2;
 /**
  * Shuffle blocks of random sizes, the same whoever makes them: one of each map task for each
  * reducer.
+ *
+ * @param smallest bytes of a block at least, from 4
+ * @param largest bytes of a block at most
  */
-record RandomBlocks(int maps, int reducers) implements Serializable {
-  /** Bytes of the smallest block. */
-  static final int SMALLEST = 1 << 10;
-
-  /** Bytes of the largest block. */
-  static final int LARGEST = 64 << 10;
-
+record RandomBlocks(int maps, int reducers, int smallest, int largest) implements Serializable {
   private static final int SEED = 20_261_130;
-  private static final byte[] NOISE = new byte[2 * LARGEST];
+  private static final int NOISE_BYTES = 64 << 10;
+  private static final byte[] NOISE = new byte[2 * NOISE_BYTES];
 
   static {
     new Random(SEED).nextBytes(NOISE);
@@ -41,8 +39,11 @@ record RandomBlocks(int maps, int reducers) implements Serializable {
   private byte[] block(int map, int reducer) {
     int number = map * reducers + reducer;
     SplittableRandom random = new SplittableRandom(SEED + number);
-    byte[] block = new byte[random.nextInt(SMALLEST, LARGEST + 1)];
-    System.arraycopy(NOISE, random.nextInt(LARGEST), block, 0, block.length);
+    byte[] block = new byte[random.nextInt(smallest, largest + 1)];
+    for (int at = 0; at < block.length; at += NOISE_BYTES) {
+      int length = Math.min(NOISE_BYTES, block.length - at);
+      System.arraycopy(NOISE, random.nextInt(NOISE_BYTES), block, at, length);
+    }
     ByteBuffer.wrap(block).putInt(number);
     return block;
   }
