@@ -170,19 +170,13 @@ public final class FetchVsNetty implements Callable<Integer> {
       return shuffle;
     }
 
-    /** READs of all processes; 0 where only the kernel knows. */
-    private long reads() throws InterruptedException {
-      if (!(device instanceof StandIn standIn)) {
-        return 0;
-      }
-      Thread.sleep(40); // the files follow within 20 ms
-      return standIn.counters().values().stream()
-          .mapToLong(counters -> counters.getOrDefault("reads", 0L))
-          .sum();
+    /** 0 where only the kernel knows. */
+    private long reads() {
+      return device instanceof StandIn standIn ? standIn.reads() : 0;
     }
 
     /** Fetches all blocks, and makes sure that they came, and which way. */
-    BlockFetch.Taken fetch(boolean stock, boolean checksums) throws InterruptedException {
+    BlockFetch.Taken fetch(boolean stock, boolean checksums) {
       BlockFetch task = fetch;
       long byRdma = RdmaShuffleManager.report().bytesByRdma();
       long reads = reads();

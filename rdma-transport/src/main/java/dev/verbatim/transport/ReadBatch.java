@@ -92,6 +92,18 @@ public final class ReadBatch {
     return new IllegalStateException("the batch was posted already and has not ended");
   }
 
+  /**
+   * Empties a batch that was not posted, as if nothing had been added.
+   *
+   * @throws IllegalStateException when the batch is under way
+   */
+  public void clear() {
+    if (given) {
+      throw underWay();
+    }
+    drop();
+  }
+
   /** READs added. */
   public int size() {
     return size;
@@ -154,6 +166,19 @@ public final class ReadBatch {
   /** Drops the buffers and tells the listener; called when the device is done with them. */
   void end(ReadFailure cause) {
     try {
+      drop();
+    } finally {
+      given = false;
+      if (cause == null) {
+        listener.onSuccess();
+      } else {
+        listener.onFailure(cause);
+      }
+    }
+  }
+
+  private void drop() {
+    try {
       for (int i = 0; i < held; i++) {
         buffers[i].release();
       }
@@ -162,12 +187,6 @@ public final class ReadBatch {
       held = 0;
       size = 0;
       bytes = 0;
-      given = false;
-      if (cause == null) {
-        listener.onSuccess();
-      } else {
-        listener.onFailure(cause);
-      }
     }
   }
 }

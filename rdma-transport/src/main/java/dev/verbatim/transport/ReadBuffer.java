@@ -47,8 +47,9 @@ public final class ReadBuffer {
 
   /** A fresh read-only view of {@code length} bytes from {@code offset}, big-endian. */
   public ByteBuffer asByteBuffer(long offset, int length) {
-    return segment()
-        .asSlice(offset, length)
+    checkHeld();
+    Objects.checkFromIndexSize(offset, length, this.length);
+    return slab.slice(this.offset + offset, length)
         .asReadOnly()
         .asByteBuffer()
         .order(ByteOrder.BIG_ENDIAN);

@@ -272,6 +272,23 @@ class PeerConnectionTest {
   }
 
   @Test
+  void shouldForgetWhatWasAddedWhenABatchIsCleared() throws Exception {
+    RecordingListener listener = new RecordingListener();
+    ReadBatch batch = new ReadBatch(listener).add(1, 5, buffer, 0, 10);
+    batch.clear();
+    assertEquals(0, batch.size());
+    connection.read(batch.add(2, 6, buffer, 20, 30));
+    assertThrows(IllegalStateException.class, batch::clear, "it is under way");
+    assertEquals(1, fabric.posted.size());
+    assertEquals(2, fabric.posted.getFirst().iova());
+    fabric.complete(0, WcStatus.SUCCESS);
+    fabric.poller.doWork();
+    listener.assertEnded("success");
+    buffer.release();
+    assertEquals(0, fabric.pool.usedBytes(), "every reference is given back");
+  }
+
+  @Test
   void shouldRefuseABatchTwiceEmptyOrOfAnotherPool() {
     ReadBatch empty = new ReadBatch(new RecordingListener());
     assertThrows(IllegalArgumentException.class, () -> connection.read(empty));

@@ -4,7 +4,9 @@ import dev.verbatim.shuffle.conf.RdmaConf;
 import dev.verbatim.shuffle.fallback.FallbackLog;
 import dev.verbatim.shuffle.metrics.ShuffleCounters;
 import dev.verbatim.shuffle.reader.FetchContext;
+import dev.verbatim.shuffle.reader.IndexCache;
 import dev.verbatim.shuffle.reader.RdmaBlockStoreClient;
+import dev.verbatim.shuffle.reader.ReadBatches;
 import dev.verbatim.shuffle.registry.DriverLink;
 import dev.verbatim.shuffle.registry.MapOutputTables;
 import dev.verbatim.shuffle.registry.OutputPublisher;
@@ -71,6 +73,8 @@ final class ActiveRdma implements AutoCloseable {
         new FetchContext(
             transport,
             tables,
+            new IndexCache(),
+            new ReadBatches(),
             env.blockManager().blockStoreClient(),
             counters,
             log,
@@ -106,13 +110,18 @@ final class ActiveRdma implements AutoCloseable {
     return registrar;
   }
 
-  /** A client for one reduce task. */
-  RdmaBlockStoreClient client() {
-    return new RdmaBlockStoreClient(fetches);
+  /**
+   * A client for one reduce task.
+   *
+   * @param partitions of the shuffle that it reads
+   */
+  RdmaBlockStoreClient client(int partitions) {
+    return new RdmaBlockStoreClient(fetches, partitions);
   }
 
   void removeShuffle(int shuffleId) {
     tables.remove(shuffleId);
+    fetches.indexes().remove(shuffleId);
     registrar.remove(shuffleId);
   }
 

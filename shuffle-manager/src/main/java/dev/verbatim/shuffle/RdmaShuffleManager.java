@@ -164,7 +164,7 @@ public final class RdmaShuffleManager extends SortShuffleManager {
                 handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition),
         context,
         metrics,
-        executor.active().get().client(),
+        executor.active().get().client(dependency.partitioner().numPartitions()),
         SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context));
   }
 

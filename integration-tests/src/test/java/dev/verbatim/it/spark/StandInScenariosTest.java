@@ -49,16 +49,22 @@ class StandInScenariosTest extends ScenarioTests {
 
   @Test
   void shouldReadNeighbouringPartitionsAsOneBlockWhenBatchesAreAllowed() {
-    long single = blocksByRdma(Feature.FETCH_ONE_BY_ONE);
-    long batched = blocksByRdma(Feature.FETCH_IN_BATCHES);
+    Taken single = taken(Feature.FETCH_ONE_BY_ONE);
+    Taken batched = taken(Feature.FETCH_IN_BATCHES);
 
-    assertTrue(2 * batched <= single, () -> batched + " blocks instead of " + single);
+    assertTrue(2 * batched.blocks <= single.blocks, () -> batched + " instead of " + single);
+    // For each map output its index and its data, however many partitions.
+    assertTrue(single.reads * 4 <= single.blocks, single::toString);
+    assertTrue(batched.reads <= 2 * batched.blocks, batched::toString);
   }
 
-  private long blocksByRdma(Feature feature) {
-    long before = RdmaShuffleManager.report().blocksByRdma();
+  private record Taken(long blocks, long reads) {}
+
+  private Taken taken(Feature feature) {
+    long blocks = RdmaShuffleManager.report().blocksByRdma();
+    long reads = standIn.reads();
     runUndisturbed(feature);
-    return RdmaShuffleManager.report().blocksByRdma() - before;
+    return new Taken(RdmaShuffleManager.report().blocksByRdma() - blocks, standIn.reads() - reads);
   }
 
   @Override

@@ -10,12 +10,13 @@ import java.nio.ByteBuffer;
  */
 final class BlockStream extends InputStream {
   private static final int AHEAD_BYTES = 512;
+  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
   private final ReadBlockBuffer block;
   private final ByteBuffer view;
 
   /** What single bytes are read from: holding the block for each costs several times as much. */
-  private ByteBuffer ahead = ByteBuffer.allocate(0);
+  private ByteBuffer ahead = NOTHING;
 
   BlockStream(ReadBlockBuffer block, ByteBuffer view) {
     this.block = block;
@@ -32,7 +33,7 @@ final class BlockStream extends InputStream {
   }
 
   private boolean readAhead() {
-    if (ahead.capacity() == 0) {
+    if (ahead == NOTHING) {
       ahead = ByteBuffer.allocate(AHEAD_BYTES).flip();
     }
     int count = take(ahead.array(), 0, AHEAD_BYTES);

@@ -2,7 +2,6 @@ package dev.verbatim.shuffle.reader;
 
 import dev.verbatim.shuffle.fallback.FallbackReason;
 import dev.verbatim.transport.PeerConnection;
-import dev.verbatim.transport.ReadBatch;
 import dev.verbatim.transport.ReadBuffer;
 import dev.verbatim.transport.ReadFailure;
 import dev.verbatim.transport.ReadListener;
@@ -126,12 +125,13 @@ final class DiskFetch {
             end.completeExceptionally(new ReadException(cause));
           }
         };
+    ReadPlan plan = new ReadPlan(context.batches().take(listener));
     try {
-      ReadPlan plan = new ReadPlan(new ReadBatch(listener));
       plan.add(block.output, block.offset + done, length, buffer, 0);
       connection.read(plan.batch());
     } catch (RuntimeException | Error e) {
       buffer.release();
+      plan.clear();
       throw e;
     }
     return end;

@@ -6,10 +6,7 @@ import dev.verbatim.shuffle.reader.MapOutputLocation.Declined;
 import dev.verbatim.shuffle.reader.MapOutputLocation.Registered;
 import dev.verbatim.shuffle.reader.MapOutputLocator.Located;
 import dev.verbatim.transport.PeerConnection;
-import dev.verbatim.transport.ReadBatch;
-import dev.verbatim.transport.ReadBuffer;
 import dev.verbatim.transport.ReadFailure;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -22,6 +19,9 @@ import org.slf4j.LoggerFactory;
 /**
  * One attempt at blocks of a request: locate the map outputs, connect, READ the index entries, READ
  * the data.
+ *
+ * <p>Where the index of a map output is kept ({@link IndexCache}), no entries of it are READ. After
+ * a failure it is not kept any more, and later attempts READ what they need.
  *
  * <p>A failed READ takes the connection down, and with it the READs of all others on it. So blocks
  * that may be innocent are tried again on a fresh connection, a bounded number of times, each map
@@ -107,7 +107,7 @@ final class FetchAttempt {
       return;
     }
     if (number == 1) {
-      readIndex(connection, ready);
+      place(connection, ready);
       return;
     }
     Map<Long, List<ShuffleBlock>> byOutput = new LinkedHashMap<>();
@@ -116,60 +116,39 @@ final class FetchAttempt {
     byOutput.values().forEach(some -> readIndex(connection, some));
   }
 
+  /** Goes on at once with the blocks whose index is kept. */
+  private void place(PeerConnection connection, List<ShuffleBlock> ready) {
+    List<ShuffleBlock> sound = new ArrayList<>(ready.size());
+    List<ShuffleBlock> unsound = new ArrayList<>(0);
+    List<ShuffleBlock> unknown = new ArrayList<>(0);
+    for (ShuffleBlock block : ready) {
+      long[] offsets = context.indexes().get(block);
+      if (offsets == null || block.endReduce >= offsets.length) {
+        unknown.add(block);
+      } else {
+        long start = offsets[block.startReduce];
+        (IndexEntries.place(block, start, offsets[block.endReduce]) ? sound : unsound).add(block);
+      }
+    }
+    if (!unknown.isEmpty()) {
+      readIndex(connection, unknown);
+    }
+    placed(connection, sound, unsound);
+  }
+
   private void readIndex(PeerConnection connection, List<ShuffleBlock> some) {
-    Optional<ReadBuffer> acquired =
-        context.transport().tryAcquire(IndexEntries.BYTES * some.size());
-    if (acquired.isEmpty()) {
-      fetch.fallback(some, FallbackReason.POOL_EXHAUSTED, "for index entries");
-      return;
-    }
-    ReadBuffer entries = acquired.get();
-    try {
-      ReadBatch batch =
-          new ReadBatch(
-              fetch.listener(
-                  some,
-                  () -> indexArrived(connection, entries, some),
-                  failure -> {
-                    entries.release();
-                    failed(failure, some);
-                  }));
-      for (int i = 0; i < some.size(); i++) {
-        addIndexEntries(batch, some.get(i), entries, IndexEntries.BYTES * i);
-      }
-      connection.read(batch);
-    } catch (RuntimeException | Error e) {
-      entries.release();
-      throw e;
-    }
+    new IndexFetch(fetch, this, context, connection, some).start(number == 1);
   }
 
-  /** The two entries lie side by side for one partition; a batch of partitions has them apart. */
-  private static void addIndexEntries(
-      ReadBatch batch, ShuffleBlock block, ReadBuffer entries, long at) {
-    long iova = block.output.index().iova();
-    int rkey = block.output.index().rkey();
-    if (block.endReduce == block.startReduce + 1) {
-      batch.add(iova + 8L * block.startReduce, rkey, entries, at, 16);
-    } else {
-      batch.add(iova + 8L * block.startReduce, rkey, entries, at, 8);
-      batch.add(iova + 8L * block.endReduce, rkey, entries, at + 8, 8);
-    }
-  }
-
-  private void indexArrived(
-      PeerConnection connection, ReadBuffer entries, List<ShuffleBlock> some) {
-    List<ShuffleBlock> sound = new ArrayList<>();
-    List<ShuffleBlock> unsound = new ArrayList<>();
-    try {
-      ByteBuffer values = entries.asByteBuffer(0, IndexEntries.BYTES * some.size());
-      for (ShuffleBlock block : some) {
-        (IndexEntries.place(block, values) ? sound : unsound).add(block);
-      }
-    } finally {
-      entries.release();
-    }
+  /**
+   * Goes on with blocks whose index entries are known.
+   *
+   * @param sound their place is known
+   * @param unsound their entries cannot be right
+   */
+  void placed(PeerConnection connection, List<ShuffleBlock> sound, List<ShuffleBlock> unsound) {
     if (!unsound.isEmpty()) {
+      unsound.forEach(context.indexes()::drop);
       fetch.fallback(unsound, FallbackReason.INDEX_INVALID, "for example " + unsound.getFirst());
     }
     if (sound.isEmpty()) {
@@ -215,6 +194,7 @@ final class FetchAttempt {
     if (open.isEmpty()) {
       return;
     }
+    open.forEach(context.indexes()::drop);
     boolean hopeful =
         switch (cause.kind()) {
           case DISCONNECTED, REMOTE_ACCESS, OTHER -> true;
@@ -233,6 +213,7 @@ final class FetchAttempt {
   }
 
   private void leave(ReadFailure cause, Collection<ShuffleBlock> some) {
+    some.forEach(context.indexes()::drop);
     fetch.fallback(some, FallbackReason.of(cause.kind()), cause.kind() + ": " + cause.detail());
   }
 }

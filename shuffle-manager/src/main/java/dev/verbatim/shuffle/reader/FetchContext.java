@@ -13,6 +13,8 @@ import org.apache.spark.network.util.TransportConf;
  *
  * @param transport the open transport
  * @param locator finds map outputs
+ * @param indexes of map outputs, kept for later tasks
+ * @param batches for READs
  * @param stock Spark's own client, for all that is left to TCP
  * @param counters of this executor
  * @param log says fallbacks once
@@ -23,6 +25,8 @@ import org.apache.spark.network.util.TransportConf;
 public record FetchContext(
     RdmaTransport transport,
     MapOutputLocator locator,
+    IndexCache indexes,
+    ReadBatches batches,
     BlockStoreClient stock,
     ShuffleCounters counters,
     FallbackLog log,

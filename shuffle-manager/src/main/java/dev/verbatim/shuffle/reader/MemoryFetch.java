@@ -2,22 +2,18 @@ package dev.verbatim.shuffle.reader;
 
 import dev.verbatim.shuffle.fallback.FallbackReason;
 import dev.verbatim.shuffle.reader.PieceBatches.Piece;
+import dev.verbatim.shuffle.reader.RdmaFetch.Arrived;
 import dev.verbatim.shuffle.reader.ReadBlockBuffer.Slice;
 import dev.verbatim.transport.PeerConnection;
-import dev.verbatim.transport.ReadBatch;
 import dev.verbatim.transport.ReadBuffer;
 import dev.verbatim.transport.ReadFailure;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 
 /**
  * READs the data of located blocks into the pool: in batches of bounded size, so that a batch's
@@ -29,14 +25,21 @@ final class MemoryFetch {
 
   private static final int BATCHES_IN_FLIGHT = 2;
 
-  private record Landing(Piece piece, Slice slice) {}
+  /** One batch: what goes where, and the references that it holds itself. */
+  private record Landings(
+      List<Piece> pieces, List<Slice> slices, List<ReadBuffer> buffers, List<ShuffleBlock> blocks) {
+    Landings(List<Piece> pieces) {
+      this(pieces, new ArrayList<>(pieces.size()), new ArrayList<>(), blocksOf(pieces));
+    }
 
-  /** One batch: its bytes and the references that it holds itself. */
-  private record Landings(List<Landing> landings, List<ReadBuffer> buffers) {
-    Set<ShuffleBlock> blocks() {
-      return landings.stream()
-          .map(landing -> landing.piece().block())
-          .collect(Collectors.toCollection(LinkedHashSet::new));
+    private static List<ShuffleBlock> blocksOf(List<Piece> pieces) {
+      List<ShuffleBlock> blocks = new ArrayList<>(pieces.size());
+      for (Piece piece : pieces) { // those of a block come one after the other
+        if (blocks.isEmpty() || blocks.getLast() != piece.block()) {
+          blocks.add(piece.block());
+        }
+      }
+      return blocks;
     }
 
     void release() {
@@ -51,7 +54,7 @@ final class MemoryFetch {
   private final List<ShuffleBlock> blocks;
   private final PieceBatches waiting;
 
-  /** Slices of unfinished blocks by position: batches may end in any order. */
+  /** Slices of unfinished blocks that have several, by position: batches may end in any order. */
   private final Map<ShuffleBlock, TreeMap<Long, Slice>> partial = new HashMap<>();
 
   private int inFlight;
@@ -116,32 +119,22 @@ final class MemoryFetch {
   }
 
   private void post(List<Piece> pieces) {
-    Landings batch = new Landings(new ArrayList<>(), new ArrayList<>());
+    Landings batch = new Landings(pieces);
     try {
-      if (!findRoom(pieces, batch)) {
+      if (!findRoom(batch)) {
         batch.release();
         ended(leave(FallbackReason.POOL_EXHAUSTED, "for data"));
         return;
       }
-      ReadPlan plan =
-          new ReadPlan(
-              new ReadBatch(
-                  fetch.listener(
-                      batch.blocks(), () -> arrived(batch), cause -> failed(cause, batch))));
-      for (Landing landing : batch.landings()) {
-        Piece piece = landing.piece();
-        Slice slice = landing.slice();
-        plan.add(
-            piece.block().output, piece.position(), piece.length(), slice.buffer(), slice.offset());
-      }
-      connection.read(plan.batch());
+      read(batch);
     } catch (RuntimeException | Error e) {
       batch.release();
       throw e;
     }
   }
 
-  private boolean findRoom(List<Piece> pieces, Landings batch) {
+  private boolean findRoom(Landings batch) {
+    List<Piece> pieces = batch.pieces();
     for (int from = 0; from < pieces.size(); ) {
       int to = from + 1;
       long bytes = pieces.get(from).length();
@@ -154,21 +147,45 @@ final class MemoryFetch {
       }
       batch.buffers().add(buffer.get());
       long at = 0;
-      for (Piece piece : pieces.subList(from, to)) {
-        batch.landings().add(new Landing(piece, new Slice(buffer.get(), at, piece.length())));
-        at += piece.length();
+      for (; from < to; from++) {
+        int length = pieces.get(from).length();
+        batch.slices().add(new Slice(buffer.get(), at, length));
+        at += length;
       }
-      from = to;
     }
     return true;
   }
 
+  private void read(Landings batch) {
+    ReadPlan plan =
+        new ReadPlan(
+            context
+                .batches()
+                .take(
+                    fetch.listener(
+                        batch.blocks(), () -> arrived(batch), cause -> failed(cause, batch))));
+    try {
+      for (int i = 0; i < batch.slices().size(); i++) {
+        Piece piece = batch.pieces().get(i);
+        Slice slice = batch.slices().get(i);
+        plan.add(
+            piece.block().output, piece.position(), piece.length(), slice.buffer(), slice.offset());
+      }
+      connection.read(plan.batch());
+    } catch (RuntimeException | Error e) {
+      plan.clear();
+      throw e;
+    }
+  }
+
   private void arrived(Landings batch) {
-    Map<ShuffleBlock, ReadBlockBuffer> complete = new LinkedHashMap<>();
+    List<Arrived> complete = new ArrayList<>(batch.slices().size());
     Consumer<List<ShuffleBlock>> failed = null;
     try {
       synchronized (this) {
-        batch.landings().forEach(landing -> keep(landing, complete));
+        for (int i = 0; i < batch.slices().size(); i++) {
+          keep(batch.pieces().get(i), batch.slices().get(i), complete);
+        }
       }
     } catch (RuntimeException | Error e) {
       failed = leave(FallbackReason.READ_FAILED, e.toString());
@@ -182,13 +199,19 @@ final class MemoryFetch {
     }
   }
 
-  private void keep(Landing landing, Map<ShuffleBlock, ReadBlockBuffer> complete) {
-    ShuffleBlock block = landing.piece().block();
+  private void keep(Piece piece, Slice slice, List<Arrived> complete) {
+    ShuffleBlock block = piece.block();
+    if (piece.length() == block.length) {
+      Arrived arrived = new Arrived(block, new ReadBlockBuffer(List.of(slice)));
+      slice.buffer().retain();
+      complete.add(arrived);
+      return;
+    }
     TreeMap<Long, Slice> slices = partial.computeIfAbsent(block, key -> new TreeMap<>());
-    slices.put(landing.piece().position(), landing.slice());
-    landing.slice().buffer().retain();
+    slices.put(piece.position(), slice);
+    slice.buffer().retain();
     if (slices.values().stream().mapToLong(Slice::length).sum() == block.length) {
-      complete.put(block, new ReadBlockBuffer(List.copyOf(slices.values())));
+      complete.add(new Arrived(block, new ReadBlockBuffer(List.copyOf(slices.values()))));
       partial.remove(block);
     }
   }

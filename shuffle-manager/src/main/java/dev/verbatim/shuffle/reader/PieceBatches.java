@@ -15,6 +15,9 @@ final class PieceBatches {
 
   static final long BATCH_BYTES = 8 << 20;
 
+  /** Of tiny blocks a batch has no more, so that the first ones do not wait for very many. */
+  static final int BATCH_PIECES = 1024;
+
   /** Bytes of a block, from a position in the data file. */
   record Piece(ShuffleBlock block, long position, int length) {}
 
@@ -27,11 +30,11 @@ final class PieceBatches {
     this.blocks = new ArrayDeque<>(blocks);
   }
 
-  /** At most {@link #BATCH_BYTES}; empty when all were given out. */
+  /** At most {@link #BATCH_BYTES} and {@link #BATCH_PIECES}; empty when all were given out. */
   List<Piece> next() {
-    List<Piece> batch = new ArrayList<>();
+    List<Piece> batch = new ArrayList<>(Math.min(BATCH_PIECES, blocks.size()));
     long bytes = 0;
-    while (!blocks.isEmpty()) {
+    while (!blocks.isEmpty() && batch.size() < BATCH_PIECES) {
       ShuffleBlock block = blocks.peek();
       int length = (int) Math.min(PIECE_BYTES, block.length - done);
       if (bytes + length > BATCH_BYTES) {

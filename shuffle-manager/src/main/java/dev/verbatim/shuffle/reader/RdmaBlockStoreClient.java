@@ -27,9 +27,14 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
   private final FetchContext context;
   private final BlockStoreClient stock;
   private final DeliveredBlocks delivered = new DeliveredBlocks();
+  private final int indexBytes;
 
-  public RdmaBlockStoreClient(FetchContext context) {
+  /**
+   * @param partitions of the shuffle that the task reads, from 1
+   */
+  public RdmaBlockStoreClient(FetchContext context, int partitions) {
     this.context = context;
+    this.indexBytes = (int) Math.min(Integer.MAX_VALUE, Long.BYTES * (partitions + 1L));
     this.stock = context.stock();
   }
 
@@ -65,13 +70,16 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
         others.add(id);
       } else if (delivered.contains(parsed.get())) {
         again.add(id);
+        context.indexes().drop(parsed.get()); // its place may be what is wrong
       } else {
         byShuffle
             .computeIfAbsent(parsed.get().shuffleId, key -> new ArrayList<>())
             .add(parsed.get());
       }
     }
-    byShuffle.values().forEach(blocks -> new RdmaFetch(context, tcp, blocks, delivered).start());
+    byShuffle
+        .values()
+        .forEach(blocks -> new RdmaFetch(context, tcp, blocks, delivered, indexBytes).start());
     if (!again.isEmpty()) {
       note(
           FallbackReason.BLOCK_CORRUPT,

@@ -6,10 +6,7 @@ import dev.verbatim.transport.ReadFailure;
 import dev.verbatim.transport.ReadListener;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -24,23 +21,31 @@ final class RdmaFetch {
   private static final ThrottledLog LOG =
       new ThrottledLog(LoggerFactory.getLogger(RdmaFetch.class));
 
+  /** A block that is there. */
+  record Arrived(ShuffleBlock block, ReadBlockBuffer data) {}
+
   private final FetchContext context;
   private final TcpFetch tcp;
   private final List<ShuffleBlock> blocks;
   private final DeliveredBlocks delivered;
-  private final Set<ShuffleBlock> unsettled;
+  private final int indexBytes;
 
   /**
    * @param blocks all of one shuffle
    * @param delivered told of the blocks that arrive by RDMA
+   * @param indexBytes of the index of each map output of the shuffle
    */
   RdmaFetch(
-      FetchContext context, TcpFetch tcp, List<ShuffleBlock> blocks, DeliveredBlocks delivered) {
+      FetchContext context,
+      TcpFetch tcp,
+      List<ShuffleBlock> blocks,
+      DeliveredBlocks delivered,
+      int indexBytes) {
     this.context = context;
     this.tcp = tcp;
     this.blocks = blocks;
     this.delivered = delivered;
-    this.unsettled = new LinkedHashSet<>(blocks);
+    this.indexBytes = indexBytes;
   }
 
   void start() {
@@ -49,6 +54,10 @@ final class RdmaFetch {
 
   String executorId() {
     return tcp.executorId();
+  }
+
+  int indexBytes() {
+    return indexBytes;
   }
 
   /** Where blocks go that are too large for memory; null to keep them in memory. */
@@ -116,12 +125,12 @@ final class RdmaFetch {
   }
 
   /** Delivers blocks that arrived by RDMA; takes over the caller's references to the data. */
-  void deliver(Map<ShuffleBlock, ReadBlockBuffer> complete) {
-    for (Map.Entry<ShuffleBlock, ReadBlockBuffer> entry : complete.entrySet()) {
+  void deliver(List<Arrived> complete) {
+    for (Arrived arrived : complete) {
       try {
-        deliver(entry.getKey(), entry.getValue());
+        deliver(arrived.block(), arrived.data());
       } catch (RuntimeException | Error e) {
-        fallback(List.of(entry.getKey()), FallbackReason.READ_FAILED, e.toString());
+        fallback(List.of(arrived.block()), FallbackReason.READ_FAILED, e.toString());
       }
     }
   }
@@ -186,10 +195,8 @@ final class RdmaFetch {
   }
 
   /** Those of the blocks that are not settled yet. */
-  List<ShuffleBlock> open(Collection<ShuffleBlock> some) {
-    synchronized (unsettled) {
-      return some.stream().filter(unsettled::contains).toList();
-    }
+  synchronized List<ShuffleBlock> open(Collection<ShuffleBlock> some) {
+    return some.stream().filter(block -> !block.settled).toList();
   }
 
   void onIo(Runnable action) {
@@ -201,9 +208,9 @@ final class RdmaFetch {
     }
   }
 
-  private boolean settle(ShuffleBlock block) {
-    synchronized (unsettled) {
-      return unsettled.remove(block);
-    }
+  private synchronized boolean settle(ShuffleBlock block) {
+    boolean first = !block.settled;
+    block.settled = true;
+    return first;
   }
 }

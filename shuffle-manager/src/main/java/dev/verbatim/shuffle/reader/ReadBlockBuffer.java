@@ -37,7 +37,11 @@ final class ReadBlockBuffer extends ManagedBuffer {
 
   ReadBlockBuffer(List<Slice> slices) {
     this.slices = List.copyOf(slices);
-    this.size = slices.stream().mapToLong(Slice::length).sum();
+    long bytes = 0;
+    for (Slice slice : slices) {
+      bytes += slice.length();
+    }
+    this.size = bytes;
   }
 
   @Override

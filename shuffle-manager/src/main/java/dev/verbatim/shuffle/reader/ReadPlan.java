@@ -56,6 +56,12 @@ final class ReadPlan {
     return batch;
   }
 
+  /** Empties a batch that was not posted. */
+  void clear() {
+    length = 0;
+    batch.clear();
+  }
+
   private void flush() {
     if (length > 0) {
       batch.add(iova, rkey, buffer, offset, length);

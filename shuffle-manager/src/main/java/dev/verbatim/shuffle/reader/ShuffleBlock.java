@@ -2,12 +2,10 @@ package dev.verbatim.shuffle.reader;
 
 import dev.verbatim.shuffle.reader.MapOutputLocation.Registered;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** One block of a fetch: consecutive reduce partitions of one map output. Not thread-safe. */
 final class ShuffleBlock {
-  private static final Pattern NAME = Pattern.compile("shuffle_(\\d+)_(\\d+)_(\\d+)(?:_(\\d+))?");
+  private static final String PREFIX = "shuffle_";
 
   final String id;
   final int shuffleId;
@@ -23,6 +21,9 @@ final class ShuffleBlock {
 
   long length;
 
+  /** Whether it has been delivered, or left to TCP; guarded by its {@link RdmaFetch}. */
+  boolean settled;
+
   private ShuffleBlock(String id, int shuffleId, long mapId, int startReduce, int endReduce) {
     this.id = id;
     this.shuffleId = shuffleId;
@@ -33,22 +34,34 @@ final class ShuffleBlock {
 
   /** Empty for all blocks but those of {@code ShuffleBlockId} and {@code ShuffleBlockBatchId}. */
   static Optional<ShuffleBlock> parse(String id) {
-    Matcher matcher = NAME.matcher(id);
-    if (!matcher.matches()) {
+    if (!id.startsWith(PREFIX)) {
       return Optional.empty();
     }
-    try {
-      int start = Integer.parseInt(matcher.group(3));
-      int end = matcher.group(4) == null ? start + 1 : Integer.parseInt(matcher.group(4));
-      if (end <= start) {
-        return Optional.empty();
-      }
-      int shuffleId = Integer.parseInt(matcher.group(1));
-      long mapId = Long.parseLong(matcher.group(2));
-      return Optional.of(new ShuffleBlock(id, shuffleId, mapId, start, end));
-    } catch (NumberFormatException e) {
+    // No pattern: it would allocate more for each block than all else that is done for it.
+    int map = id.indexOf('_', PREFIX.length()) + 1;
+    int reduce = map == 0 ? 0 : id.indexOf('_', map) + 1;
+    if (reduce == 0) {
       return Optional.empty();
     }
+    int second = id.indexOf('_', reduce) + 1;
+    long shuffleId = number(id, PREFIX.length(), map - 1, Integer.MAX_VALUE);
+    long mapId = number(id, map, reduce - 1, Long.MAX_VALUE);
+    long start = number(id, reduce, second == 0 ? id.length() : second - 1, Integer.MAX_VALUE);
+    long end = second == 0 ? start + 1 : number(id, second, id.length(), Integer.MAX_VALUE);
+    if (shuffleId < 0 || mapId < 0 || start < 0 || end <= start || end > Integer.MAX_VALUE) {
+      return Optional.empty();
+    }
+    return Optional.of(new ShuffleBlock(id, (int) shuffleId, mapId, (int) start, (int) end));
+  }
+
+  /** A number in decimal digits, at most {@code most}; -1 for anything else. */
+  private static long number(String text, int from, int to, long most) {
+    long value = from < to ? 0 : -1;
+    for (int i = from; i < to && value >= 0; i++) {
+      int digit = text.charAt(i) - '0';
+      value = digit < 0 || digit > 9 || value > (most - digit) / 10 ? -1 : 10 * value + digit;
+    }
+    return value;
   }
 
   @Override

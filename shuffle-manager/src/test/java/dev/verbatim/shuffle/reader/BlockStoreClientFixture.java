@@ -85,7 +85,8 @@ abstract class BlockStoreClientFixture {
   }
 
   RdmaBlockStoreClient client(Executor workers, Executor io) {
-    return new RdmaBlockStoreClient(peer.context(() -> answer, stock, counters, workers, io));
+    return new RdmaBlockStoreClient(
+        peer.context(() -> answer, stock, counters, workers, io), peer.partitions);
   }
 
   @AfterEach
@@ -101,6 +102,7 @@ abstract class BlockStoreClientFixture {
   byte[] output(long mapId, int regionLength, int... partitions) {
     FakePeer.Output output = peer.output(mapId, regionLength, partitions);
     outputs.put(mapId, output.location());
+    client = client(Runnable::run, Runnable::run); // which knows the number of partitions
     return output.data();
   }
 

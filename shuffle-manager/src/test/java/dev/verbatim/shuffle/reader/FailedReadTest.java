@@ -135,7 +135,7 @@ class FailedReadTest {
     FetchContext context =
         peer.context(
             () -> answer, stock, counters, action -> workers.execute(action), Runnable::run);
-    new RdmaBlockStoreClient(context)
+    new RdmaBlockStoreClient(context, peer.partitions)
         .fetchBlocks("host", 1, "1", expected.keySet().toArray(String[]::new), listener, files);
   }
 

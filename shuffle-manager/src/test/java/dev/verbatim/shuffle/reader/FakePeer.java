@@ -78,6 +78,12 @@ final class FakePeer implements AutoCloseable {
   /** Which releases of buffers throw, after they are done; counted from 1. */
   IntPredicate badReleases = nth -> false;
 
+  /** What this executor keeps of the peer's indexes. */
+  final IndexCache indexes = new IndexCache();
+
+  /** Partitions of each map output, as far as it is asked for; 0 without one. */
+  int partitions;
+
   private int releases;
 
   /** How many buffers may still be acquired. */
@@ -105,6 +111,13 @@ final class FakePeer implements AutoCloseable {
                         batch.reads().add(read(call));
                         return mock;
                       });
+              doAnswer(
+                      call -> {
+                        batch.reads().clear();
+                        return null;
+                      })
+                  .when(mock)
+                  .clear();
             });
     when(transport.portActive()).thenReturn(true);
     when(transport.connect(any()))
@@ -137,6 +150,8 @@ final class FakePeer implements AutoCloseable {
     return new FetchContext(
         transport,
         (shuffleId, executorId, mapIds) -> CompletableFuture.completedFuture(answer.get()),
+        indexes,
+        new ReadBatches(),
         stock,
         counters,
         new FallbackLog(),
@@ -151,6 +166,8 @@ final class FakePeer implements AutoCloseable {
     for (int i = 0; i < partitions.length; i++) {
       offsets[i + 1] = offsets[i] + partitions[i];
     }
+    this.partitions =
+        this.partitions == 0 ? partitions.length : Math.min(this.partitions, partitions.length);
     byte[] data = new byte[(int) offsets[partitions.length]];
     new Random(mapId).nextBytes(data);
     return new Output(register(mapId, "1", data, offsets, regionLength), data, offsets);
@@ -226,13 +243,15 @@ final class FakePeer implements AutoCloseable {
   private Void post(ReadBatch mock) {
     Batch batch = batches.get(mock);
     ReadFailure failure = failure(batch);
-    posted.add(batch.reads());
+    List<Read> reads = List.copyOf(batch.reads());
+    batch.reads().clear(); // as the real one: its listener may fill it again
+    posted.add(reads);
     if (failure != null) {
       down = true;
       batch.listener().onFailure(failure);
       return null;
     }
-    for (Read read : batch.reads()) {
+    for (Read read : reads) {
       byte[] source = memory.get(read.rkey());
       int from = Math.toIntExact(read.iova() - bases.get(read.rkey()));
       int to = Math.toIntExact(read.offset());

@@ -92,10 +92,10 @@ class IndexFuzzTest {
       return;
     }
     List<ShuffleBlock> placed = new ArrayList<>();
-    for (int i = 0; i < MOST_BLOCKS && input.remaining() >= IndexEntries.BYTES; i++) {
+    for (int i = 0; i < MOST_BLOCKS && input.remaining() >= 2 * Long.BYTES; i++) {
       ShuffleBlock block = ShuffleBlock.parse("shuffle_1_2_" + i).orElseThrow();
       block.output = output;
-      if (IndexEntries.place(block, input)) {
+      if (IndexEntries.place(block, input.getLong(), input.getLong())) {
         assertTrue(block.offset >= 0 && block.length > 0, "inside");
         assertTrue(block.offset <= output.dataLength() - block.length, "inside");
         placed.add(block);
