@@ -11,11 +11,11 @@ import dev.verbatim.verbs.WcStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,7 +29,12 @@ final class CompletionPoller implements Runnable {
   private static final int COMPLETIONS_PER_ROUND = 64;
   private static final int SUCCESS = WcStatus.SUCCESS.number();
   private static final long DEADLINE_ROUND_NANOS = 10_000_000;
-  private static final int BLOCK_MILLIS = 50;
+
+  /** A look at the deadlines each time: a batch is given up that part of its time too late. */
+  private static final int BLOCKS_PER_READ_TIMEOUT = 20;
+
+  private static final int LEAST_BLOCK_MILLIS = 10;
+  private static final int MOST_BLOCK_MILLIS = 500;
 
   /** While there is much to do the clock, which costs as much as a READ, is not read each time. */
   private static final int BUSY_ROUNDS_PER_CLOCK = 16;
@@ -43,6 +48,7 @@ final class CompletionPoller implements Runnable {
   private final SendQueueTable table;
   private final WakeUp wakeUp;
   private final long mostSpinNanos;
+  private final int blockMillis;
   private final MemorySegment completions;
   private final MemorySegment pollFds;
   private final MemorySegment eventQueue;
@@ -50,7 +56,6 @@ final class CompletionPoller implements Runnable {
 
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final List<ReadBatch> ended = new ArrayList<>();
-  private final AtomicBoolean failureLogged = new AtomicBoolean();
   private final FailureStreak pollFailures;
   private final FailureStreak eventFailures;
   private volatile boolean blocking;
@@ -64,7 +69,8 @@ final class CompletionPoller implements Runnable {
   private long nextDeadlineRoundNanos = System.nanoTime();
 
   /**
-   * @param mostSpinNanos how long to look for completions before blocking
+   * @param mostSpin how long to look for completions before blocking
+   * @param readTimeout after which a batch is late
    * @param deviceFailed told when completions, or events of the queue, can be taken no more; called
    *     by the poller's thread
    */
@@ -74,7 +80,8 @@ final class CompletionPoller implements Runnable {
       MemorySegment channel,
       MemorySegment queue,
       SendQueueTable table,
-      long mostSpinNanos,
+      Duration mostSpin,
+      Duration readTimeout,
       Consumer<String> deviceFailed,
       Arena arena)
       throws VerbsException {
@@ -83,10 +90,15 @@ final class CompletionPoller implements Runnable {
     this.channel = channel;
     this.queue = queue;
     this.table = table;
-    this.mostSpinNanos = mostSpinNanos;
+    this.mostSpinNanos = mostSpin.toNanos();
+    this.blockMillis =
+        Math.clamp(
+            readTimeout.toMillis() / BLOCKS_PER_READ_TIMEOUT,
+            LEAST_BLOCK_MILLIS,
+            MOST_BLOCK_MILLIS);
     this.spinNanos = mostSpinNanos;
-    this.pollFailures = new FailureStreak(deviceFailed);
-    this.eventFailures = new FailureStreak(deviceFailed);
+    this.pollFailures = new FailureStreak(LOG, "Completions cannot be taken", deviceFailed);
+    this.eventFailures = new FailureStreak(LOG, "Completions cannot be waited for", deviceFailed);
     this.completions = IbvWc.STRUCT.allocate(arena, COMPLETIONS_PER_ROUND);
     this.eventQueue = arena.allocate(ValueLayout.ADDRESS);
     this.eventContext = arena.allocate(ValueLayout.ADDRESS);
@@ -143,8 +155,8 @@ final class CompletionPoller implements Runnable {
           idle();
         }
       } catch (VerbsException e) {
-        if (failureLogged.compareAndSet(false, true)) {
-          LOG.error("Completions cannot be taken; if that stays, the device is given up", e);
+        if (!pollFailures.isOn()) { // or else it is that one, counted already
+          eventFailures.failed(e);
         }
         if (stopped && tasks.isEmpty()) { // there will be no round without the error
           end();
@@ -246,11 +258,11 @@ final class CompletionPoller implements Runnable {
     spinNanos = Math.max(mostSpinNanos / 16, spinNanos / 2);
     blocking = true;
     try {
-      arm();
+      verbs.reqNotifyCq(queue, false);
       if (doWork() > 0 || stopped) {
         return;
       }
-      if (posix.poll(pollFds, 2, BLOCK_MILLIS) == 0) {
+      if (posix.poll(pollFds, 2, blockMillis) == 0) {
         eventFailures.succeeded(); // or else the channel would be readable
         return;
       }
@@ -265,23 +277,9 @@ final class CompletionPoller implements Runnable {
     }
   }
 
-  private void arm() throws VerbsException {
-    try {
-      verbs.reqNotifyCq(queue, false);
-    } catch (VerbsException e) {
-      eventFailures.failed(e);
-      throw e;
-    }
-  }
-
   private void takeEvent() throws VerbsException {
-    try {
-      if (verbs.getCqEvent(channel, eventQueue, eventContext)) {
-        verbs.ackCqEvents(queue, 1);
-      }
-    } catch (VerbsException e) {
-      eventFailures.failed(e);
-      throw e;
+    if (verbs.getCqEvent(channel, eventQueue, eventContext)) {
+      verbs.ackCqEvents(queue, 1);
     }
     eventFailures.succeeded();
   }

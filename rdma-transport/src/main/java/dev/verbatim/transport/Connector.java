@@ -36,6 +36,7 @@ final class Connector implements ConnectAttempt.Owner {
   private final PortMonitor monitor;
   private final InetSocketAddress ownAddress;
   private final Backoff backoff;
+  private final ReadFailure idled;
 
   private final Object lock = new Object();
   private final Map<String, Peer> peers = new HashMap<>();
@@ -69,6 +70,9 @@ final class Connector implements ConnectAttempt.Owner {
     this.monitor = monitor;
     this.ownAddress = ownAddress;
     this.backoff = new Backoff(config.retryBackoff().toNanos());
+    this.idled =
+        new ReadFailure(
+            ReadFailure.Kind.DISCONNECTED, "closed after idling for " + config.idleTimeout());
   }
 
   CompletableFuture<PeerConnection> connect(PeerAddress address) {
@@ -178,9 +182,6 @@ final class Connector implements ConnectAttempt.Owner {
       all = new ArrayList<>(peers.values());
     }
     long idle = config.idleTimeout().toNanos();
-    ReadFailure idled =
-        new ReadFailure(
-            ReadFailure.Kind.DISCONNECTED, "closed after idling for " + config.idleTimeout());
     long wait = Math.min(MOST_WAIT_NANOS, Math.max(1_000_000, idle / 4));
     for (Peer peer : all) {
       if (peer.attempt != null) {

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,26 +36,17 @@ final class EventLoop implements Runnable {
     void read() throws VerbsException;
   }
 
-  private static final class Watched {
-    final Reader reader;
-    boolean failed;
-
-    Watched(Reader reader) {
-      this.reader = reader;
-    }
-
-    /**
-     * A descriptor whose device is gone stays readable for ever, and each try to read it fails:
-     * that is said once, and not tried at full speed.
-     */
+  /**
+   * A descriptor whose device is gone stays readable for ever, and each try to read it fails: that
+   * is not tried at full speed.
+   */
+  private record Watched(Reader reader, FailureStreak failures) {
     void read() {
       try {
         reader.read();
+        failures.succeeded();
       } catch (VerbsException e) {
-        if (!failed) {
-          failed = true;
-          LOG.warn("Events cannot be taken: {}", e.getMessage());
-        }
+        failures.failed(e);
         WakeUp.pauseAfterError();
       }
     }
@@ -72,15 +64,19 @@ final class EventLoop implements Runnable {
     this.posix = posix;
     this.pollFds = Pollfd.STRUCT.allocate(arena, MOST_FDS);
     this.wakeUp = new WakeUp(posix);
-    watch(wakeUp.fd(), () -> {});
+    watch(wakeUp.fd(), () -> {}, _ -> {});
   }
 
-  /** Calls the reader whenever the descriptor, which must not block, is readable. Before start. */
-  void watch(int fd, Reader reader) {
+  /**
+   * Calls the reader whenever the descriptor, which must not block, is readable. Before start.
+   *
+   * @param giveUp told why, when reading fails again and again
+   */
+  void watch(int fd, Reader reader, Consumer<String> giveUp) {
     int index = readers.size();
     Pollfd.FD.set(pollFds, index, fd);
     Pollfd.EVENTS.set(pollFds, index, (short) PosixConstants.POLLIN);
-    readers.add(new Watched(reader));
+    readers.add(new Watched(reader, new FailureStreak(LOG, "Events cannot be taken", giveUp)));
   }
 
   /** Before start. */

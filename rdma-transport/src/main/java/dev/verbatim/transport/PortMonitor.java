@@ -48,8 +48,6 @@ final class PortMonitor {
   private volatile boolean active = true;
   private volatile String failure;
   private volatile boolean queryRefused;
-  private final FailureStreak portEventFailures = new FailureStreak(this::fail);
-  private final FailureStreak queueEventFailures = new FailureStreak(this::fail);
 
   PortMonitor(OpenPort port, Counters counters, Actions actions, Arena arena) {
     this.port = port;
@@ -104,17 +102,16 @@ final class PortMonitor {
 
   /** Takes all events of the port and the device that wait. */
   void drainPortEvents() throws VerbsException {
-    drain(port.eventContext(), false, portEventFailures);
+    drain(port.eventContext(), false);
   }
 
   /** Takes all events of queues that wait, others' of this process too. */
   void drainQueueEvents() throws VerbsException {
-    drain(port.context(), true, queueEventFailures);
+    drain(port.context(), true);
   }
 
-  private void drain(MemorySegment context, boolean ofQueues, FailureStreak failures)
-      throws VerbsException {
-    while (takeEvent(context, failures)) {
+  private void drain(MemorySegment context, boolean ofQueues) throws VerbsException {
+    while (port.verbs().getAsyncEvent(context, event)) {
       AsyncEventType type = AsyncEventType.of(IbvAsyncEvent.EVENT_TYPE.get(event));
       long element = IbvAsyncEvent.ELEMENT_QP.getAddress(event);
       int number = IbvAsyncEvent.ELEMENT_PORT_NUM.get(event);
@@ -126,18 +123,6 @@ final class PortMonitor {
         handlePortEvent(type, number);
       }
     }
-  }
-
-  private boolean takeEvent(MemorySegment context, FailureStreak failures) throws VerbsException {
-    boolean taken;
-    try {
-      taken = port.verbs().getAsyncEvent(context, event);
-    } catch (VerbsException e) {
-      failures.failed(e);
-      throw e;
-    }
-    failures.succeeded();
-    return taken;
   }
 
   private void handleQueueEvent(AsyncEventType type, long element) {

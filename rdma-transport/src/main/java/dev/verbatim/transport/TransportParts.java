@@ -107,7 +107,8 @@ final class TransportParts implements PortMonitor.Actions {
             port.channel(),
             port.completionQueue(),
             table,
-            config.spin().toNanos(),
+            config.spin(),
+            config.readTimeout(),
             why -> loop.execute(() -> monitor.fail(why)),
             Arena.ofAuto()); // a call with memory of a shared arena counts it atomically, twice
     connector =
@@ -124,9 +125,10 @@ final class TransportParts implements PortMonitor.Actions {
             monitor,
             info.address());
     port.posix().setNonBlocking(RdmaEventChannel.FD.get(channel));
-    loop.watch(RdmaEventChannel.FD.get(channel), endpoints::drain);
-    loop.watch(IbvContext.ASYNC_FD.get(port.eventContext()), monitor::drainPortEvents);
-    loop.watch(IbvContext.ASYNC_FD.get(port.context()), monitor::drainQueueEvents);
+    loop.watch(RdmaEventChannel.FD.get(channel), endpoints::drain, _ -> {});
+    loop.watch(
+        IbvContext.ASYNC_FD.get(port.eventContext()), monitor::drainPortEvents, monitor::fail);
+    loop.watch(IbvContext.ASYNC_FD.get(port.context()), monitor::drainQueueEvents, monitor::fail);
     // The port may have gone down before there was a context to be told by.
     if (!devices.describePort(port.context(), port.number()).active()) {
       loop.execute(() -> monitor.down("found so at start"));

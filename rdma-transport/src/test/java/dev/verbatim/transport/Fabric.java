@@ -41,6 +41,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -111,7 +112,15 @@ final class Fabric {
     loop = new EventLoop(posix, arena);
     poller =
         new CompletionPoller(
-            verbs, posix, port.channel(), port.completionQueue(), table, 0, this::fail, arena);
+            verbs,
+            posix,
+            port.channel(),
+            port.completionQueue(),
+            table,
+            Duration.ZERO,
+            config.readTimeout(),
+            this::fail,
+            arena);
     monitor = new PortMonitor(port, counters, new Actions(), arena);
     endpoints = new CmEndpoints(rdmaCm, channel, counters, monitor);
     Handshake handshake = new Handshake(config.applicationToken(), "own", OWN_CHALLENGE);
@@ -119,8 +128,8 @@ final class Fabric {
         new Connector(
             config, port, loop, poller, endpoints, table, handshake, pool, counters, monitor, OWN);
     acceptor = new Acceptor(config, port, endpoints, table, handshake, counters, monitor);
-    loop.watch(3, endpoints::drain);
-    loop.watch(4, monitor::drainPortEvents);
+    loop.watch(3, endpoints::drain, _ -> {});
+    loop.watch(4, monitor::drainPortEvents, monitor::fail);
     loop.every(connector::tick);
     loop.every(acceptor::tick);
   }

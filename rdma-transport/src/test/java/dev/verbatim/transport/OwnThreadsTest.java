@@ -8,8 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyBoolean;
 import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyString;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.verifyNoMoreInteractions;
 
 import dev.verbatim.verbs.AsyncEventType;
 import dev.verbatim.verbs.CmEventType;
@@ -28,6 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.Logger;
 
 /**
  * Errors, memory that is used up above all, on the transport's own threads: nobody else would end
@@ -240,9 +245,10 @@ class OwnThreadsTest {
   }
 
   @Test
-  void shouldKeepADeviceWhoseErrorsPass() {
+  void shouldKeepADeviceWhoseErrorsPassAndSayThemOnce() {
     List<String> why = new ArrayList<>();
-    FailureStreak streak = new FailureStreak(why::add);
+    Logger log = mock(Logger.class);
+    FailureStreak streak = new FailureStreak(log, "Test", why::add);
     for (int i = 0; i < 100; i++) {
       if (i % FailureStreak.MOST == 0) {
         streak.succeeded();
@@ -255,6 +261,8 @@ class OwnThreadsTest {
       streak.failed(new VerbsException("call", Errno.EIO, ""));
     }
     assertEquals(1, why.size(), why::toString);
+    verify(log).warn(anyString(), any(), any());
+    verifyNoMoreInteractions(log);
   }
 
   /** A device that was removed: its descriptor stays readable, and reading it fails. */
