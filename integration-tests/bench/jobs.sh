@@ -28,11 +28,11 @@ prepare_jobs() {
     --rounds "$rounds" --figure-prefix "$prefix")
 }
 
-# run_jobs PREFIX SCALE JOBS: on two executors of this host, with C2 and the default collector, as users' have; adds the figures
+# run_jobs PREFIX SCALE JOBS [OPTION...]: on two executors of this host, with C2 and the default collector, as users' have; adds the figures
 # to $json.
 run_jobs() {
-  prepare_jobs "$@"
+  prepare_jobs "${@:1:3}"
   rm -rf work/spark-home/work
   "${comparison[@]}" --master 'local-cluster[2,1,4096]' --driver-memory 3g --timeout 60 \
-    --logs "$PWD/work/logs/$(basename "$0")" ${json:+--figures "$json"}
+    --logs "$PWD/work/logs/$(basename "$0")" ${json:+--figures "$json"} "${@:4}"
 }

@@ -13,6 +13,7 @@ import java.util.Map;
  * @param data folder with one folder of Parquet files per table; null without queries
  * @param jobs their names, see {@link JobNames}
  * @param keepLimit whether to keep the queries' outermost LIMIT
+ * @param profile folder for what says where CPU time goes; null for none
  */
 record ApplicationRequest(
     String label,
@@ -21,4 +22,5 @@ record ApplicationRequest(
     Path tpcdsJar,
     Path data,
     List<String> jobs,
-    boolean keepLimit) {}
+    boolean keepLimit,
+    Path profile) {}

@@ -1,6 +1,7 @@
 package dev.verbatim.examples;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.verbatim.examples.profile.JobProfiler;
 import dev.verbatim.examples.report.Figure;
 import dev.verbatim.examples.report.FigureFile;
 import java.io.IOException;
@@ -123,6 +124,14 @@ public final class CompareShuffles implements Callable<Integer> {
       description = "What the figures' names begin with.")
   private String figurePrefix;
 
+  @Option(
+      names = "--profile",
+      description = {
+        "Folder for a recording of where each process spends CPU time; ReadProfiles reads them.",
+        "Executors must be on this host."
+      })
+  private Path profiles;
+
   private final ObjectMapper json = new ObjectMapper();
 
   /** Command line entry. */
@@ -170,17 +179,25 @@ public final class CompareShuffles implements Callable<Integer> {
     Path request = Files.createTempFile("request", ".json");
     Path report = Files.createTempFile("report", ".json");
     try {
+      List<String> flags = new ArrayList<>(jvmFlags);
+      Path profile = null;
+      if (profiles != null) {
+        profile = profiles.resolve(choice.label() + "-" + round).toAbsolutePath();
+        Files.createDirectories(profile);
+        flags.addAll(JobProfiler.flags(profile));
+      }
       json.writeValue(
           request.toFile(),
           new ApplicationRequest(
               choice.label(),
               master,
-              configuration(choice),
+              configuration(choice, flags),
               absolute(tpcdsJar),
               absolute(data),
               jobs,
-              keepLimit));
-      new SparkJvm(driverMemory, jvmFlags, Duration.ofMinutes(timeoutMinutes))
+              keepLimit,
+              profile));
+      new SparkJvm(driverMemory, flags, Duration.ofMinutes(timeoutMinutes))
           .run(
               JobApplication.class.getName(),
               List.of(request.toString(), report.toString()),
@@ -202,7 +219,7 @@ public final class CompareShuffles implements Callable<Integer> {
   }
 
   /** The same for all managers but for {@code spark.shuffle.manager}. */
-  private Map<String, String> configuration(ShuffleChoice choice) {
+  private Map<String, String> configuration(ShuffleChoice choice, List<String> flags) {
     Map<String, String> configuration = new LinkedHashMap<>();
     configuration.put("spark.sql.adaptive.enabled", "true");
     configuration.put("spark.sql.autoBroadcastJoinThreshold", "-1");
@@ -215,8 +232,8 @@ public final class CompareShuffles implements Callable<Integer> {
     if (cluster.matches()) {
       configuration.put("spark.executor.memory", cluster.group(1) + "m");
     }
-    if (!jvmFlags.isEmpty()) {
-      configuration.put("spark.executor.extraJavaOptions", String.join(" ", jvmFlags));
+    if (!flags.isEmpty()) {
+      configuration.put("spark.executor.extraJavaOptions", String.join(" ", flags));
     }
     if (pluginJar != null) {
       configuration.put("spark.executor.extraClassPath", pluginJar.toAbsolutePath().toString());

@@ -1,6 +1,7 @@
 package dev.verbatim.examples;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.verbatim.examples.profile.JobProfiler;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -51,8 +52,15 @@ final class JobApplication {
       List<Job> jobs = prepared(spark);
       warmUp(spark);
       List<JobReport> reports = new ArrayList<>();
+      JobProfiler profiler = request.profile() == null ? null : new JobProfiler(request.profile());
       for (Job job : jobs) {
-        reports.add(run(spark, job));
+        if (profiler == null) {
+          reports.add(run(spark, job));
+        } else {
+          profiler.start();
+          reports.add(run(spark, job));
+          profiler.end(job.name());
+        }
       }
       String manager = SparkEnv.get().shuffleManager().getClass().getName();
       return new ApplicationReport(
