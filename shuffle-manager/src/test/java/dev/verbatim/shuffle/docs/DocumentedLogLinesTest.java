@@ -18,6 +18,9 @@ class DocumentedLogLinesTest {
   private static final String GAP = "[…]";
   private static final Pattern EXAMPLE = Pattern.compile("(?:INFO|WARN|ERROR) \\w+: (.*)");
 
+  private static final Pattern SENTENCE =
+      Pattern.compile("(?!rdma )[a-z][a-z',;:.]*( [a-z.',;:]+){2,}");
+
   /** Joins what Java concatenates, and puts three dots for values. */
   private static final List<Rewriting> REWRITINGS =
       List.of(
@@ -35,10 +38,15 @@ class DocumentedLogLinesTest {
         Repository.mainCode().map(DocumentedLogLinesTest::rewrite).collect(Collectors.joining());
 
     List<String> quoted = quoted().toList();
+    List<String> sentences =
+        Repository.page("docs/troubleshooting.md").code().stream()
+            .filter(code -> SENTENCE.matcher(code).matches())
+            .toList();
     assertTrue(quoted.size() > 10, quoted::toString);
+    assertTrue(sentences.size() > 10, sentences::toString);
     assertEquals(
         List.of(),
-        quoted.stream()
+        Stream.concat(quoted.stream(), sentences.stream())
             .flatMap(line -> Stream.of(line.split(Pattern.quote(GAP))))
             .map(part -> part.replaceAll("^[ .,;:]*|[ .,;:]*$", ""))
             .filter(part -> !printed.contains(part))

@@ -111,7 +111,9 @@ class DocumentedNamesTest {
             .collect(Collectors.toSet());
 
     assertAll(20, page -> find(OWN_KEY, Stream.of(page.text())), known::contains);
-    assertTrue(known.contains(RdmaConf.SPARK_PREFIX + "trafficClass"), known::toString);
+    List<String> ofTemplates = find(OWN_KEY, Repository.templates()).toList();
+    assertTrue(ofTemplates.contains("rdma.trafficClass"), ofTemplates::toString);
+    assertEquals(List.of(), ofTemplates.stream().filter(key -> !known.contains(key)).toList());
   }
 
   @Test

@@ -43,6 +43,11 @@ final class Repository {
     return !files(folder, matcher::matches).isEmpty();
   }
 
+  /** The content of all files of conf/. */
+  static Stream<String> templates() {
+    return files(ROOT.resolve("conf"), file -> true).stream().map(Repository::read);
+  }
+
   /** The Java code of the product, without tests. */
   static Stream<String> mainCode() {
     return Stream.of("rdma-transport", "shuffle-manager")
