@@ -1,5 +1,6 @@
 package dev.verbatim.shuffle;
 
+import dev.verbatim.shuffle.registry.RetryPause;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -10,7 +11,6 @@ import org.slf4j.LoggerFactory;
  */
 final class BackgroundRetry implements AutoCloseable {
   private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
   private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(10);
 
   private static final Logger LOG = LoggerFactory.getLogger(BackgroundRetry.class);
@@ -45,10 +45,7 @@ final class BackgroundRetry implements AutoCloseable {
       } catch (InterruptedException e) {
         return; // closed
       }
-      pause = pause.multipliedBy(2);
-      if (pause.compareTo(LONGEST_PAUSE) > 0) {
-        pause = LONGEST_PAUSE;
-      }
+      pause = RetryPause.after(pause);
     } while (!succeeds());
   }
 

@@ -12,14 +12,11 @@ final class Persistence {
   /** With the pauses between them, some 80 seconds and the time that each takes to fail. */
   static final int MOST_ATTEMPTS = 10;
 
-  static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
-
   private final ScheduledExecutorService timer;
   private final Duration firstPause;
 
   /**
-   * @param firstPause the next ones are each twice as long as the one before, up to {@link
-   *     #LONGEST_PAUSE}
+   * @param firstPause the next ones are as {@link RetryPause} says
    */
   Persistence(ScheduledExecutorService timer, Duration firstPause) {
     this.timer = timer;
@@ -39,12 +36,8 @@ final class Persistence {
             error ->
                 attempt == MOST_ATTEMPTS
                     ? CompletableFuture.failedFuture(error)
-                    : after(pause).thenCompose(done -> ask(question, attempt + 1, longer(pause))));
-  }
-
-  private static Duration longer(Duration pause) {
-    Duration twice = pause.multipliedBy(2);
-    return twice.compareTo(LONGEST_PAUSE) < 0 ? twice : LONGEST_PAUSE;
+                    : after(pause)
+                        .thenCompose(done -> ask(question, attempt + 1, RetryPause.after(pause))));
   }
 
   private CompletableFuture<Void> after(Duration pause) {
