@@ -106,22 +106,38 @@ public final class DriverRegistry {
     List<Runnable> answers = new ArrayList<>();
     Set<Integer> gone = new HashSet<>();
     synchronized (this) {
-      List<Publish.Entry> kept = new ArrayList<>();
+      List<Publish.Entry> kept = new ArrayList<>(message.entries().size());
+      Publish.Entry before = null;
+      ShuffleTable table = null;
+      boolean known = false;
       for (Publish.Entry entry : message.entries()) {
-        int shuffleId = entry.shuffleId();
-        if (!live.test(shuffleId)) {
-          gone.add(shuffleId);
-        } else if (peers.containsKey(entry.output().executorId())) {
-          table(shuffleId).add(entry.output());
+        // A message's records are mostly of one shuffle, and of one executor.
+        if (before == null || before.shuffleId() != entry.shuffleId()) {
+          table = live.test(entry.shuffleId()) ? table(entry.shuffleId()) : null;
+        }
+        if (before == null || !isOfSameExecutor(before, entry)) {
+          known = peers.containsKey(entry.output().executorId());
+        }
+        if (table == null) {
+          gone.add(entry.shuffleId());
+        } else if (known) {
+          table.add(entry.output());
           kept.add(entry);
         }
+        before = entry;
       }
-      for (Publish.Entry entry : kept) {
-        settle(questions.take(entry.shuffleId(), entry.output().mapId()), answers);
+      if (!questions.isEmpty()) {
+        for (Publish.Entry entry : kept) {
+          settle(questions.take(entry.shuffleId(), entry.output().mapId()), answers);
+        }
       }
     }
     answers.forEach(Runnable::run);
     return new Taken(List.copyOf(gone));
+  }
+
+  private static boolean isOfSameExecutor(Publish.Entry one, Publish.Entry other) {
+    return one.output().executorId().equals(other.output().executorId());
   }
 
   private ShuffleTable table(int shuffleId) {
@@ -152,7 +168,7 @@ public final class DriverRegistry {
     }
     ShuffleTable.Chunk chunk = table.from(message.position());
     Set<String> executors = new LinkedHashSet<>();
-    chunk.outputs().forEach(output -> executors.add(output.executorId()));
+    addExecutors(chunk.outputs(), executors);
     return new Table(gone, chunk.position(), chunk.more(), states(executors), chunk.outputs());
   }
 
@@ -304,9 +320,19 @@ public final class DriverRegistry {
       }
     }
     Set<String> executors = new LinkedHashSet<>(List.of(question.executorId()));
-    outputs.forEach(output -> executors.add(output.executorId()));
+    addExecutors(outputs, executors);
     boolean gone = !live.test(question.shuffleId());
     return new Table(gone, 0, false, states(executors), outputs);
+  }
+
+  private static void addExecutors(List<MapOutputLocation> outputs, Set<String> executors) {
+    String last = null;
+    for (MapOutputLocation output : outputs) {
+      if (!output.executorId().equals(last)) { // they come in batches of one executor
+        last = output.executorId();
+        executors.add(last);
+      }
+    }
   }
 
   private List<PeerState> states(Set<String> executors) {

@@ -47,6 +47,10 @@ final class HeldQuestions {
         .add(held);
   }
 
+  boolean isEmpty() {
+    return byShuffle.isEmpty();
+  }
+
   /** Those that are kept under a map output; they are held no more. */
   Collection<Held> take(int shuffleId, long mapId) {
     Map<Long, Set<Held>> byMap = byShuffle.get(shuffleId);

@@ -44,12 +44,20 @@ final class MessageCodec {
   }
 
   byte[] encode(Message message) {
-    Output output = new Output(256, MOST_BYTES);
+    Output output =
+        new Output(message instanceof Table table ? likelyBytes(table) : 256, MOST_BYTES);
     output.writeByte(FORMAT);
     synchronized (kryo) {
       kryo.writeClassAndObject(output, message);
     }
     return output.toBytes();
+  }
+
+  /**
+   * Room that a table needs, which is the one large message of a driver, unless regions are many.
+   */
+  private static int likelyBytes(Table table) {
+    return 256 + 64 * table.peers().size() + 40 * table.outputs().size();
   }
 
   /**

@@ -74,22 +74,25 @@ final class MessageSerializers {
       message.entries().forEach(entry -> executors.number(entry.output().executorId()));
       executors.write(output);
       output.writeVarInt(message.entries().size(), true);
+      Wire.LastIndex lastIndex = new Wire.LastIndex();
       for (Publish.Entry entry : message.entries()) {
         output.writeVarInt(entry.shuffleId(), true);
-        Wire.writeOutput(output, entry.output(), executors.number(entry.output().executorId()));
+        int executor = executors.number(entry.output().executorId());
+        Wire.writeOutput(output, entry.output(), executor, lastIndex);
       }
     }
 
     @Override
     public Publish read(Kryo kryo, Input input, Class<Publish> type) {
       List<String> executors = Executors.read(input);
+      Wire.LastIndex lastIndex = new Wire.LastIndex();
       return new Publish(
           Wire.readList(
               input,
               1 + Wire.LEAST_OUTPUT_BYTES,
               in -> {
                 int shuffleId = in.readVarInt(true);
-                return new Publish.Entry(shuffleId, Wire.readOutput(in, executors::get));
+                return new Publish.Entry(shuffleId, Wire.readOutput(in, executors::get, lastIndex));
               }));
     }
   }
@@ -213,8 +216,10 @@ final class MessageSerializers {
       message.outputs().forEach(location -> executors.number(location.executorId()));
       executors.write(output);
       output.writeVarInt(message.outputs().size(), true);
+      Wire.LastIndex lastIndex = new Wire.LastIndex();
       for (MapOutputLocation location : message.outputs()) {
-        Wire.writeOutput(output, location, executors.number(location.executorId()));
+        int executor = executors.number(location.executorId());
+        Wire.writeOutput(output, location, executor, lastIndex);
       }
     }
 
@@ -225,8 +230,10 @@ final class MessageSerializers {
       boolean more = input.readBoolean();
       List<PeerState> peers = Wire.readList(input, 3, ForTable::readPeer);
       List<String> executors = Executors.read(input);
+      Wire.LastIndex lastIndex = new Wire.LastIndex();
       List<MapOutputLocation> outputs =
-          Wire.readList(input, Wire.LEAST_OUTPUT_BYTES, in -> Wire.readOutput(in, executors::get));
+          Wire.readList(
+              input, Wire.LEAST_OUTPUT_BYTES, in -> Wire.readOutput(in, executors::get, lastIndex));
       return new Table(gone, position, more, peers, outputs);
     }
 

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import scala.collection.mutable.LongMap;
 
 /**
  * The driver's records of one shuffle: a log that only grows, so that an executor can go on from
@@ -24,7 +25,9 @@ final class ShuffleTable {
   record Chunk(List<MapOutputLocation> outputs, int position, boolean more) {}
 
   private final List<MapOutputLocation> log = new ArrayList<>();
-  private final Map<Long, Integer> positions = new HashMap<>();
+
+  /** By map. There is an entry for each record, so it costs no object more than it must. */
+  private final LongMap<Integer> positions = new LongMap<>();
 
   /** Map outputs whose executor is lost: no record of them will come any more. */
   private final Set<Long> lost = new HashSet<>();
@@ -45,22 +48,23 @@ final class ShuffleTable {
     if (output.equals(get(output.mapId()))) {
       return;
     }
-    Integer former = positions.put(output.mapId(), log.size());
+    Integer former = positions.getOrNull(output.mapId());
     if (former != null) {
       log.set(former, null);
       forgetAnswers();
     }
+    positions.update(output.mapId(), Integer.valueOf(log.size())); // or else ambiguous
     log.add(output);
   }
 
   /** Whether there is nothing to wait for. */
   boolean settled(long mapId) {
-    return positions.containsKey(mapId) || lost.contains(mapId);
+    return positions.contains(mapId) || lost.contains(mapId);
   }
 
   /** Null when there is none. */
   MapOutputLocation get(long mapId) {
-    Integer position = positions.get(mapId);
+    Integer position = positions.getOrNull(mapId);
     return position == null ? null : log.get(position);
   }
 
@@ -139,7 +143,7 @@ final class ShuffleTable {
       MapOutputLocation output = log.get(i);
       if (output != null && output.executorId().equals(executorId)) {
         log.set(i, null);
-        positions.remove(output.mapId());
+        positions.subtractOne(output.mapId());
         lost.add(output.mapId());
       }
     }

@@ -116,8 +116,32 @@ final class Wire {
     return REASONS[input.readVarInt(true)];
   }
 
+  /**
+   * The index address of the record before, in the same message: an executor's indexes lie side by
+   * side in few regions, so that mostly the distance says it all.
+   */
+  static final class LastIndex {
+    private RemoteAddress address;
+
+    private boolean isInRegionOf(RemoteAddress other) {
+      return address != null && address.rkey() == other.rkey();
+    }
+
+    private void write(Output output, RemoteAddress index) {
+      output.writeVarLong(index.iova() - address.iova(), false);
+    }
+
+    private RemoteAddress read(Input input) {
+      if (address == null) {
+        throw new IllegalArgumentException("an index address relative to none");
+      }
+      return new RemoteAddress(address.iova() + input.readVarLong(false), address.rkey());
+    }
+  }
+
   /** The executor is written as a number, because a table names few executors many times. */
-  static void writeOutput(Output output, MapOutputLocation location, int executor) {
+  static void writeOutput(
+      Output output, MapOutputLocation location, int executor, LastIndex lastIndex) {
     output.writeVarLong(location.mapId(), true);
     output.writeVarInt(executor, true);
     switch (location) {
@@ -127,10 +151,16 @@ final class Wire {
       }
       case Registered registered when registered.regionLength() == registered.dataLength() -> {
         // Nearly all: what is copied, and what is mapped but for huge files.
-        output.writeByte(2);
+        boolean near = lastIndex.isInRegionOf(registered.index());
+        output.writeByte(near ? 3 : 2);
         output.writeVarLong(registered.dataLength(), true);
         writeAddress(output, registered.regions().getFirst());
-        writeAddress(output, registered.index());
+        if (near) {
+          lastIndex.write(output, registered.index());
+        } else {
+          writeAddress(output, registered.index());
+        }
+        lastIndex.address = registered.index();
       }
       case Registered registered -> {
         output.writeByte(1);
@@ -139,28 +169,28 @@ final class Wire {
         output.writeVarInt(registered.regions().size(), true);
         registered.regions().forEach(region -> writeAddress(output, region));
         writeAddress(output, registered.index());
+        lastIndex.address = registered.index();
       }
     }
   }
 
-  static MapOutputLocation readOutput(Input input, IntFunction<String> executors) {
+  static MapOutputLocation readOutput(
+      Input input, IntFunction<String> executors, LastIndex lastIndex) {
     long mapId = input.readVarLong(true);
     String executor = executors.apply(input.readVarInt(true));
     int kind = input.readByte();
     if (kind == 0) {
       return new Declined(mapId, executor, readReason(input));
     }
-    if (kind != 1 && kind != 2) {
+    if (kind < 1 || kind > 3) {
       throw new IllegalArgumentException("kind of map output " + kind);
     }
     long dataLength = input.readVarLong(true);
-    if (kind == 2) {
-      List<RemoteAddress> region = List.of(readAddress(input));
-      return new Registered(mapId, executor, region, dataLength, dataLength, readAddress(input));
-    }
-    long regionLength = input.readVarLong(true);
-    List<RemoteAddress> regions = readList(input, ADDRESS_BYTES, Wire::readAddress);
-    return new Registered(mapId, executor, regions, regionLength, dataLength, readAddress(input));
+    long regionLength = kind == 1 ? input.readVarLong(true) : dataLength;
+    List<RemoteAddress> regions =
+        kind == 1 ? readList(input, ADDRESS_BYTES, Wire::readAddress) : List.of(readAddress(input));
+    lastIndex.address = kind == 3 ? lastIndex.read(input) : readAddress(input);
+    return new Registered(mapId, executor, regions, regionLength, dataLength, lastIndex.address);
   }
 
   private static void writeAddress(Output output, RemoteAddress address) {

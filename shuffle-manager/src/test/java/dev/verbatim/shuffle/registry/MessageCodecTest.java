@@ -52,10 +52,29 @@ class MessageCodecTest {
       new Registered(1, "12", List.of(new RemoteAddress(-1, -2)), 5, 5, new RemoteAddress(-3, -4));
   private static final Registered SHORTER_THAN_ITS_REGION =
       new Registered(1, "12", List.of(new RemoteAddress(-1, -2)), 6, 5, new RemoteAddress(-3, -4));
+
+  /** Forward, backward, across the ends of the address space, after other kinds. */
+  private static final List<MapOutputLocation> INDEXES_OF_FEW_REGIONS =
+      List.of(
+          withIndex(10, -4),
+          withIndex(18, -4),
+          withIndex(Long.MIN_VALUE, -4),
+          withIndex(Long.MAX_VALUE, -4),
+          new Declined(0, "12", FallbackReason.MEMLOCK),
+          withIndex(0, -4),
+          withIndex(0, 7),
+          LARGE,
+          withIndex(Long.MIN_VALUE + 8, Integer.MIN_VALUE));
+
   private static final Declined DECLINED =
       new Declined(0, "driver-ü", FallbackReason.BUDGET_REACHED);
 
   private final MessageCodec codec = new MessageCodec();
+
+  private static Registered withIndex(long iova, int rkey) {
+    RemoteAddress data = new RemoteAddress(-1, -2);
+    return new Registered(1, "12", List.of(data), 5, 5, new RemoteAddress(iova, rkey));
+  }
 
   private static PeerAddress peer(String name, String host, int port) {
     return new PeerAddress(name, new InetSocketAddress(host, port), Long.MIN_VALUE + port);
@@ -86,7 +105,8 @@ class MessageCodecTest {
                 new PeerState.On(peer("12", "10.0.0.1", 9)),
                 new PeerState.Off("driver-ü", "RDMA off")),
             List.of(LARGE, DECLINED)),
-        new Table(false, 2, false, List.of(), List.of(OF_ONE_REGION, SHORTER_THAN_ITS_REGION)));
+        new Table(false, 2, false, List.of(), List.of(OF_ONE_REGION, SHORTER_THAN_ITS_REGION)),
+        new Table(false, 5, false, List.of(), INDEXES_OF_FEW_REGIONS));
   }
 
   @ParameterizedTest
@@ -230,6 +250,33 @@ class MessageCodecTest {
 
     assertTrue(bytes < 40 * ShuffleTable.CHUNK, bytes + " bytes");
     assertTrue(bytes < 1 << 20, "fits into the smallest frame of Spark's RPC");
+  }
+
+  @Test
+  void shouldTakeFewerThanThirtyBytesWhenIndexesLieSideBySide() {
+    List<MapOutputLocation> outputs = new ArrayList<>();
+    for (int i = 0; i < ShuffleTable.CHUNK; i++) {
+      RemoteAddress data = new RemoteAddress(new Random(i).nextLong(), i);
+      RemoteAddress index = new RemoteAddress(0x7fff_0000_1234_5678L + i * 8008L, 42);
+      outputs.add(new Registered(i, "executor-" + i / 100, List.of(data), 1 << 26, 1 << 26, index));
+    }
+
+    int bytes = codec.encode(new Table(false, 2, true, List.of(), outputs)).length;
+
+    assertTrue(bytes < 30 * ShuffleTable.CHUNK, bytes + " bytes");
+  }
+
+  @Test
+  void shouldRefuseAnIndexAddressThatIsRelativeToNone() {
+    byte[] bytes = codec.encode(new Table(false, 1, false, List.of(), List.of(OF_ONE_REGION)));
+    int kind = bytes.length - 12 - 12 - 1 - 1;
+    assertEquals(2, bytes[kind]);
+    bytes[kind] = 3;
+
+    MalformedMessageException refused =
+        assertThrows(MalformedMessageException.class, () -> codec.decode(bytes));
+
+    assertTrue(refused.getMessage().contains("relative to none"), refused.getMessage());
   }
 
   /** A message whose last count says that each byte after it is an element. */
