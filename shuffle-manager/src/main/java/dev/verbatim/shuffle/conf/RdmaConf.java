@@ -196,7 +196,8 @@ public final class RdmaConf {
               "5ms",
               "0ms",
               "10s",
-              "How long an executor gathers records before it sends them to the driver."));
+              "How long an executor gathers records before it sends them to the driver, once no map"
+                  + " task of their shuffle runs in it."));
   public static final ConfigEntry<Duration> REPORT_INTERVAL =
       add(
           ConfigEntry.time(

@@ -8,7 +8,9 @@ import dev.verbatim.shuffle.registry.Message.Publish;
 import dev.verbatim.transport.PeerAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -19,6 +21,10 @@ import org.slf4j.LoggerFactory;
  * Tells the driver about this executor: how it is equipped, its records in batches, its counters
  * when they changed. What the driver does not say it has taken is sent again, but for the counters,
  * which the next report brings. Nobody waits for it.
+ *
+ * <p>A message costs the driver far more than a record in it. So while map tasks of a shuffle run
+ * in this executor its records wait for theirs: nobody reads a shuffle before all of its map tasks
+ * have ended.
  */
 public final class OutputPublisher {
   static final int MOST_RECORDS = 512;
@@ -30,25 +36,50 @@ public final class OutputPublisher {
       new ThrottledLog(LoggerFactory.getLogger(OutputPublisher.class));
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
 
+  /**
+   * Copies of a map task may run on when their shuffle is read, and a failed one may not tell that
+   * it has ended.
+   */
+  private static final Duration LONGEST_GATHERING = Duration.ofSeconds(10);
+
   private final DriverLink driver;
   private final ShuffleCounters counters;
   private final ScheduledExecutorService timer;
   private final Duration delay;
+  private final Duration longestGathering;
   private final Persistence persistence;
+
+  /** Records that are not under way, oldest first. */
   private List<Pending> gathered = new ArrayList<>();
-  private int pending;
+
+  /** Records that the driver has not answered yet. */
+  private int underWay;
+
+  /** Whether what is gathered is to go with the next message, however little it is. */
+  private boolean due;
+
+  /** Whether the timer is to look soon. */
+  private boolean soonCheck;
+
+  /** Whether the timer is to look when the oldest record has waited for the longest time. */
+  private boolean lateCheck;
+
+  /** Map tasks of each shuffle that run now. */
+  private final Map<Integer, Integer> running = new HashMap<>();
+
   private CounterSnapshot reported = CounterSnapshot.ZERO;
   private Announcement announcement;
 
   /** The driver's answer; before it the driver would not keep records. */
   private CompletableFuture<Void> announced;
 
-  private record Pending(Publish.Entry entry, Runnable tooLate) {}
+  private record Pending(Publish.Entry entry, Runnable tooLate, long since) {}
 
   private record Announcement(PeerAddress listener, String mode) {}
 
   /**
-   * @param delay how long records are gathered before they are sent
+   * @param delay how long records are gathered before they are sent; longer while map tasks of
+   *     their shuffle run
    * @param reportInterval how often changed counters are sent
    */
   public OutputPublisher(
@@ -57,7 +88,7 @@ public final class OutputPublisher {
       ScheduledExecutorService timer,
       Duration delay,
       Duration reportInterval) {
-    this(driver, counters, timer, delay, reportInterval, FIRST_PAUSE);
+    this(driver, counters, timer, delay, LONGEST_GATHERING, reportInterval, FIRST_PAUSE);
   }
 
   OutputPublisher(
@@ -65,12 +96,14 @@ public final class OutputPublisher {
       ShuffleCounters counters,
       ScheduledExecutorService timer,
       Duration delay,
+      Duration longestGathering,
       Duration reportInterval,
       Duration firstPause) {
     this.driver = driver;
     this.counters = counters;
     this.timer = timer;
     this.delay = delay;
+    this.longestGathering = longestGathering;
     this.persistence = new Persistence(timer, firstPause);
     timer.scheduleWithFixedDelay(
         this::report, reportInterval.toMillis(), reportInterval.toMillis(), TimeUnit.MILLISECONDS);
@@ -107,52 +140,115 @@ public final class OutputPublisher {
     report();
   }
 
+  /** A map task begins to write; {@link #mapTaskEnds} is to follow. */
+  public synchronized void mapTaskBegins(int shuffleId) {
+    running.merge(shuffleId, 1, Integer::sum);
+  }
+
+  /** A map task is done; its own record may come later. */
+  public synchronized void mapTaskEnds(int shuffleId) {
+    running.computeIfPresent(shuffleId, (id, count) -> count > 1 ? count - 1 : null);
+    if (!running.containsKey(shuffleId) && !gathered.isEmpty()) {
+      checkSoon();
+    }
+  }
+
   /**
    * Sends a record with the next batch.
    *
    * @param tooLate called when the driver answers that there is no such shuffle any more
    */
   public void publish(int shuffleId, MapOutputLocation output, Runnable tooLate) {
-    boolean first;
-    boolean full;
     synchronized (this) {
-      if (pending == MOST_PENDING) {
+      if (gathered.size() + underWay == MOST_PENDING) {
         LOG.warn("full", "Too many records wait for the driver's registry: this one is lost", null);
         return;
       }
-      pending++;
-      gathered.add(new Pending(new Publish.Entry(shuffleId, output), tooLate));
-      first = gathered.size() == 1;
-      full = gathered.size() >= MOST_RECORDS;
-    }
-    if (full) {
-      flush();
-    } else if (first) {
-      try {
-        timer.schedule(this::flush, delay.toNanos(), TimeUnit.NANOSECONDS);
-      } catch (RejectedExecutionException e) {
-        flush();
+      gathered.add(new Pending(new Publish.Entry(shuffleId, output), tooLate, System.nanoTime()));
+      if (gathered.size() == 1 || !running.containsKey(shuffleId)) {
+        checkSoon();
       }
+    }
+    flush();
+  }
+
+  private synchronized void checkSoon() {
+    if (!soonCheck) {
+      soonCheck = schedule(this::check, delay.toNanos());
     }
   }
 
+  /** False when the application is about to end: then nothing waits. */
+  private synchronized boolean schedule(Runnable check, long nanos) {
+    try {
+      timer.schedule(check, nanos, TimeUnit.NANOSECONDS);
+      return true;
+    } catch (RejectedExecutionException e) {
+      due = true;
+      return false;
+    }
+  }
+
+  private void check() {
+    synchronized (this) {
+      soonCheck = false;
+      decide();
+    }
+    flush();
+  }
+
+  private void checkLate() {
+    synchronized (this) {
+      lateCheck = false;
+      decide();
+    }
+    flush();
+  }
+
+  /** Whether what is gathered is to be sent now, or has reason to wait, and time. */
+  private void decide() {
+    if (due || gathered.isEmpty()) {
+      return;
+    }
+    long left = longestGathering.toNanos() - (System.nanoTime() - gathered.getFirst().since());
+    if (left <= 0 || !gathered.stream().allMatch(this::waitsForOthers)) {
+      due = true;
+    } else if (!lateCheck) {
+      lateCheck = schedule(this::checkLate, left);
+    }
+  }
+
+  private boolean waitsForOthers(Pending record) {
+    return running.containsKey(record.entry().shuffleId());
+  }
+
+  /** Sends what is gathered if it is a full batch, or due. */
   private void flush() {
     List<Pending> batch;
     synchronized (this) {
+      if (gathered.isEmpty() || !(due || gathered.size() >= MOST_RECORDS)) {
+        return;
+      }
       batch = gathered;
       gathered = new ArrayList<>();
+      underWay += batch.size();
+      due = false;
     }
-    if (!batch.isEmpty()) {
+    send(batch).whenComplete((gone, error) -> ended(batch, gone, error));
+  }
+
+  private CompletableFuture<List<Integer>> send(List<Pending> batch) {
+    try {
       Publish message = new Publish(batch.stream().map(Pending::entry).toList());
-      announced()
-          .thenCompose(done -> persistence.ask(() -> driver.publish(message)))
-          .whenComplete((gone, error) -> ended(batch, gone, error));
+      return announced().thenCompose(done -> persistence.ask(() -> driver.publish(message)));
+    } catch (RuntimeException | Error e) { // or else they would count for ever
+      return CompletableFuture.failedFuture(e);
     }
   }
 
   private void ended(List<Pending> batch, List<Integer> gone, Throwable error) {
     synchronized (this) {
-      pending -= batch.size();
+      underWay -= batch.size();
     }
     if (error != null) {
       LOG.warn(

@@ -70,6 +70,16 @@ public final class OutputRegistrar implements AutoCloseable {
     return arenas.computeIfAbsent(shuffleId, key -> new OutputArena(transport, budget, counters));
   }
 
+  /** A map task begins to write; {@link #mapTaskEnds} is to follow. */
+  void mapTaskBegins(int shuffleId) {
+    publisher.mapTaskBegins(shuffleId);
+  }
+
+  /** A map task has ended, and was submitted if it is to be registered. */
+  void mapTaskEnds(int shuffleId) {
+    publisher.mapTaskEnds(shuffleId);
+  }
+
   /** Returns at once. */
   void submit(OutputArena arena, MapOutputFiles files) {
     try {

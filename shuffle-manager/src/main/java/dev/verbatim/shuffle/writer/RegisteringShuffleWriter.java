@@ -24,8 +24,10 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   private final ShuffleWriter<K, V> stock;
   private final OutputRegistrar registrar;
   private final ShuffleCounters counters;
+  private final int shuffleId;
   private final OutputArena arena;
   private final Supplier<MapOutputFiles> files;
+  private boolean ended;
 
   /**
    * @param files asked after the commit
@@ -39,8 +41,10 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
     this.stock = stock;
     this.registrar = registrar;
     this.counters = counters;
+    this.shuffleId = shuffleId;
     this.arena = registrar.arena(shuffleId);
     this.files = files;
+    registrar.mapTaskBegins(shuffleId);
   }
 
   @Override
@@ -50,18 +54,29 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
 
   @Override
   public Option<MapStatus> stop(boolean success) {
-    Option<MapStatus> status = stock.stop(success);
-    if (success && status.isDefined()) {
-      long start = System.nanoTime();
-      try {
-        registrar.submit(arena, files.get());
-      } catch (RuntimeException | Error e) {
-        LOG.warn(e.getClass().getName(), "A map output stays on TCP", e);
-      } finally {
-        counters.handedOver(System.nanoTime() - start);
+    try {
+      Option<MapStatus> status = stock.stop(success);
+      if (success && status.isDefined()) {
+        register();
+      }
+      return status;
+    } finally {
+      if (!ended) { // Spark stops a writer again when that has failed
+        ended = true;
+        registrar.mapTaskEnds(shuffleId);
       }
     }
-    return status;
+  }
+
+  private void register() {
+    long start = System.nanoTime();
+    try {
+      registrar.submit(arena, files.get());
+    } catch (RuntimeException | Error e) {
+      LOG.warn(e.getClass().getName(), "A map output stays on TCP", e);
+    } finally {
+      counters.handedOver(System.nanoTime() - start);
+    }
   }
 
   @Override

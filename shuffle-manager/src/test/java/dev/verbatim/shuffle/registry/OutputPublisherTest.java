@@ -1,6 +1,7 @@
 package dev.verbatim.shuffle.registry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyString;
@@ -26,6 +27,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,9 +45,12 @@ class OutputPublisherTest {
   private final BlockingQueue<Publish> sent = new LinkedBlockingQueue<>();
   private final List<String> tooLate = Collections.synchronizedList(new ArrayList<>());
   private final ShuffleCounters counters = new ShuffleCounters();
-  private final OutputPublisher publisher =
-      new OutputPublisher(
-          driver, counters, timer, Duration.ofHours(1), Duration.ofHours(1), Duration.ofNanos(1));
+  private final OutputPublisher publisher = publisher(Duration.ofHours(1), Duration.ofHours(1));
+
+  private OutputPublisher publisher(Duration delay, Duration longestGathering) {
+    return new OutputPublisher(
+        driver, counters, timer, delay, longestGathering, Duration.ofHours(1), Duration.ofNanos(1));
+  }
 
   @BeforeEach
   void start() {
@@ -177,11 +182,104 @@ class OutputPublisherTest {
     for (int i = 0; i < batches + 3; i++) {
       publishBatch();
     }
+
     verify(driver, times(batches)).publish(any());
 
     answers.take().complete(List.of());
     publishBatch();
 
     verify(driver, times(batches + 1)).publish(any());
+  }
+
+  private static MapOutputLocation output(long mapId) {
+    return new Declined(mapId, "1", FallbackReason.MEMLOCK);
+  }
+
+  private static List<Long> ids(Publish message) {
+    return message.entries().stream().map(entry -> entry.output().mapId()).toList();
+  }
+
+  private static List<Long> ids(long from, long to) {
+    return LongStream.range(from, to).boxed().toList();
+  }
+
+  /** A publisher that gathers for a millisecond, or longer where it has reason to. */
+  private OutputPublisher prompt(Duration longestGathering) {
+    announced.complete(null);
+    OutputPublisher prompt = publisher(Duration.ofMillis(1), longestGathering);
+    prompt.announce(null, "RDMA off");
+    return prompt;
+  }
+
+  private void assertNothingIsSent() throws InterruptedException {
+    assertNull(sent.poll(50, TimeUnit.MILLISECONDS));
+  }
+
+  @Test
+  void shouldSendRecordsTogetherWhenTheLastMapTaskOfTheirShuffleHasEnded() throws Exception {
+    OutputPublisher prompt = prompt(Duration.ofHours(1));
+    for (int map = 0; map < 3; map++) {
+      prompt.mapTaskBegins(5);
+    }
+    prompt.mapTaskEnds(5);
+    prompt.publish(5, output(0), () -> {});
+    prompt.mapTaskEnds(5);
+    prompt.publish(5, output(1), () -> {});
+    assertNothingIsSent();
+
+    prompt.mapTaskEnds(5);
+    assertEquals(ids(0, 2), ids(sent()));
+    answers.take().complete(List.of());
+    prompt.publish(5, output(2), () -> {});
+    assertEquals(ids(2, 3), ids(sent()), "registered after its task has ended");
+  }
+
+  @Test
+  void shouldNotLetRecordsWaitForMapTasksOfAnotherShuffle() throws Exception {
+    OutputPublisher prompt = prompt(Duration.ofHours(1));
+    prompt.mapTaskBegins(5);
+    prompt.mapTaskBegins(6);
+    prompt.publish(5, output(0), () -> {});
+    prompt.publish(6, output(1), () -> {});
+    assertNothingIsSent();
+
+    prompt.mapTaskEnds(6);
+    assertEquals(ids(0, 2), ids(sent()));
+    answers.take().complete(List.of());
+    prompt.publish(5, output(2), () -> {});
+    assertNothingIsSent();
+    prompt.publish(6, output(3), () -> {});
+    assertEquals(ids(2, 4), ids(sent()));
+  }
+
+  @Test
+  void shouldSendFullBatchesAndWhatHasWaitedLongWhenAMapTaskDoesNotEnd() throws Exception {
+    OutputPublisher prompt = prompt(Duration.ofMillis(200));
+    prompt.mapTaskBegins(5);
+    int most = OutputPublisher.MOST_RECORDS;
+    for (int i = 0; i < most; i++) {
+      prompt.publish(5, output(i), () -> {});
+    }
+    assertEquals(ids(0, most), ids(sent()));
+    answers.take().complete(List.of());
+
+    for (int i = 0; i < 2; i++) {
+      long start = System.nanoTime();
+      prompt.publish(5, output(i), () -> {});
+      assertEquals(ids(i, i + 1), ids(sent()));
+      assertTrue(System.nanoTime() - start >= 200_000_000, "sooner than it must");
+      answers.take().complete(List.of());
+    }
+  }
+
+  @Test
+  void shouldSendAtOnceWhenTheTimerHasStopped() throws Exception {
+    OutputPublisher prompt = prompt(Duration.ofHours(1));
+    prompt.mapTaskBegins(5);
+    timer.shutdownNow();
+
+    prompt.publish(5, output(0), () -> {});
+
+    assertEquals(ids(0, 1), ids(sent()));
   }
 }
