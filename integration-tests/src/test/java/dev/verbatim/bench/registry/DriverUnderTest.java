@@ -5,11 +5,17 @@ import dev.verbatim.shuffle.registry.RegistryEndpoint;
 import dev.verbatim.shuffle.registry.SparkBroadcasts;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.BroadcastBlockId;
 
 /**
  * A real driver, whose executors are simulated by another process. It carries shuffles that nobody
@@ -41,6 +47,7 @@ final class DriverUnderTest implements AutoCloseable {
     registry =
         new DriverRegistry(Duration.ZERO, timer, shuffleId -> true, copies ? null : broadcasts);
     RegistryEndpoint.open(SparkEnv.get().rpcEnv(), registry);
+    BytesEndpoint.open(SparkEnv.get().rpcEnv());
     spark = new SparkStatuses();
     executors = new ExecutorsProcess(SparkEnv.get().rpcEnv().address());
     executors.run("announce", MOST_EXECUTORS);
@@ -67,16 +74,17 @@ final class DriverUnderTest implements AutoCloseable {
     DriverCpu publishing = new DriverCpu();
     DriverCpu answering = new DriverCpu();
     int shuffleId = publish(shuffle, Integer.MAX_VALUE, publishing);
+    Set<String> before = broadcastPieces();
     long[] sent = new long[1];
     answering.count(
         () -> sent[0] = executors.run("tables", shuffleId, shuffle.maps(), shuffle.executors()));
-    registry.removeShuffle(shuffleId);
     long broadcast = broadcasts.bytes().getAndSet(0);
+    fetchBroadcast(before, broadcast, answering);
+    registry.removeShuffle(shuffleId);
     costs.add("in", publishing.millis());
     costs.add("out", answering.millis());
     costs.add("cpu", publishing.millis() + answering.millis());
     costs.add("table", broadcast + (double) sent[0] / shuffle.executors());
-    // Executors give a broadcast on to each other: the driver sends it once at least.
     costs.add("sent", broadcast + sent[0]);
   }
 
@@ -85,6 +93,22 @@ final class DriverUnderTest implements AutoCloseable {
     DriverCpu publishing = new DriverCpu();
     registry.removeShuffle(publish(shuffle, recordsPerMessage, publishing));
     return publishing.millis() * 1000 / shuffle.maps();
+  }
+
+  /** Microseconds of CPU for each record when executors publish as their map tasks end. */
+  double pacedMicros(SimulatedShuffle shuffle) throws Exception {
+    System.gc();
+    int shuffleId = shuffles++;
+    DriverCpu cpu = new DriverCpu();
+    cpu.count(
+        () -> {
+          executors.run("pace", shuffleId, shuffle.maps(), shuffle.executors(), shuffle.reducers());
+          while (registry.records() < shuffle.maps()) {
+            Thread.sleep(10);
+          }
+        });
+    registry.removeShuffle(shuffleId);
+    return cpu.millis() * 1000 / shuffle.maps();
   }
 
   /** Microseconds of CPU to read and to register a map status. */
@@ -116,6 +140,7 @@ final class DriverUnderTest implements AutoCloseable {
   }
 
   private void theirs(SimulatedShuffle shuffle, Costs costs) throws Exception {
+    double bringing = bringingMillis(shuffle);
     System.gc();
     int shuffleId = shuffles++;
     DriverCpu reading = new DriverCpu();
@@ -123,15 +148,67 @@ final class DriverUnderTest implements AutoCloseable {
     DriverCpu answering = new DriverCpu();
     long[] sent = new long[1];
     spark.register(shuffleId, shuffle, reading, registering);
+    Set<String> before = broadcastPieces();
     answering.count(() -> sent[0] = executors.run("statuses", shuffleId, shuffle.executors()));
     long broadcast = spark.broadcastBytes(shuffleId);
+    fetchBroadcast(before, broadcast, answering);
     spark.unregister(shuffleId);
-    costs.add("register", registering.millis());
-    costs.add("in", reading.millis() + registering.millis());
+    double in = bringing + reading.millis() + registering.millis();
+    costs.add("bring", bringing);
+    costs.add("in", in);
     costs.add("out", answering.millis());
-    costs.add("cpu", reading.millis() + registering.millis() + answering.millis());
+    costs.add("cpu", in + answering.millis());
     costs.add("table", broadcast + (double) sent[0] / shuffle.executors());
     costs.add("sent", broadcast + sent[0]);
+  }
+
+  private static Set<String> broadcastPieces() {
+    Set<String> pieces = new TreeSet<>();
+    SparkEnv.get()
+        .blockManager()
+        .getMatchingBlockIds(
+            id -> id instanceof BroadcastBlockId block && block.field().startsWith("piece"))
+        .foreach(id -> pieces.add(id.name()));
+    return pieces;
+  }
+
+  /**
+   * Has an executor fetch what was broadcast: executors give it on to each other, and the driver
+   * sends it once at least.
+   *
+   * @param before pieces of earlier broadcasts
+   * @param bytes of what was broadcast now
+   */
+  private void fetchBroadcast(Set<String> before, long bytes, DriverCpu answering)
+      throws Exception {
+    Set<String> pieces = broadcastPieces();
+    pieces.removeAll(before);
+    if (bytes == 0) {
+      return;
+    }
+    BlockManagerId driver = SparkEnv.get().blockManager().blockManagerId();
+    List<Object> command = new ArrayList<>(List.of("fetch", driver.host(), driver.port()));
+    command.addAll(pieces);
+    long[] fetched = new long[1];
+    answering.count(() -> fetched[0] = executors.run(command.toArray()));
+    if (fetched[0] < bytes / 2) { // it is compressed as far as it can be
+      throw new IllegalStateException(fetched[0] + " bytes of " + bytes + ": " + pieces);
+    }
+  }
+
+  /**
+   * CPU that it takes to receive the bytes of all statuses. The results of tasks, which bring them,
+   * would come without them too: so this is what large messages cost more than empty ones. Real
+   * results are copied more often.
+   */
+  private double bringingMillis(SimulatedShuffle shuffle) throws Exception {
+    long bytes = spark.bytes(shuffle) / shuffle.executors();
+    DriverCpu large = new DriverCpu();
+    DriverCpu empty = new DriverCpu();
+    System.gc();
+    large.count(() -> executors.run("bring", shuffle.executors(), bytes));
+    empty.count(() -> executors.run("bring", shuffle.executors(), 0));
+    return Math.max(0, large.millis() - empty.millis());
   }
 
   @Override

@@ -17,6 +17,9 @@ public final class RegistryGrowth implements Callable<Integer> {
   private static final int EXECUTORS = 100;
   private static final int REDUCERS = 100;
 
+  /** Rounds until the compiler is about done. */
+  private static final int WARM_UP = 40;
+
   @Mixin private FigureOptions figures;
 
   public static void main(String[] arguments) {
@@ -26,7 +29,7 @@ public final class RegistryGrowth implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     try (DriverUnderTest driver = new DriverUnderTest(false)) {
-      driver.compare(new SimulatedShuffle(MAPS, EXECUTORS, REDUCERS), 3, 0, null, null);
+      driver.compare(new SimulatedShuffle(MAPS, EXECUTORS, REDUCERS), WARM_UP, 0, null, null);
       grow(
           driver, "maps", n -> new SimulatedShuffle(n, EXECUTORS, REDUCERS), 1000, 10_000, 100_000);
       grow(driver, "reducers", n -> new SimulatedShuffle(MAPS, EXECUTORS, n), 10, 100, 1000);
@@ -48,7 +51,7 @@ public final class RegistryGrowth implements Callable<Integer> {
     for (int size : sizes) {
       Costs ours = new Costs();
       Costs theirs = new Costs();
-      driver.compare(shuffle.apply(size), 0, figures.rounds(), ours, theirs);
+      driver.compare(shuffle.apply(size), 1, figures.rounds(), ours, theirs);
       add(axis, size, "bytes", "Bytes that the driver sends", "bytes", ours, theirs, "sent");
       add(axis, size, "cpu", "Driver CPU", "ms", ours, theirs, "cpu");
     }

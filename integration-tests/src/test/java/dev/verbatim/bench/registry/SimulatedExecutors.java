@@ -34,8 +34,11 @@ import scala.reflect.ClassTag$;
  * <pre>
  * announce EXECUTORS
  * publish SHUFFLE MAPS EXECUTORS REDUCERS RECORDS_PER_MESSAGE    bytes sent
+ * pace SHUFFLE MAPS EXECUTORS REDUCERS    0
  * tables SHUFFLE MAPS EXECUTORS        bytes received
  * statuses SHUFFLE EXECUTORS           bytes received
+ * bring EXECUTORS BYTES                bytes sent, so many by each
+ * fetch HOST PORT BLOCK...             bytes received by one
  * </pre>
  */
 final class SimulatedExecutors {
@@ -47,13 +50,19 @@ final class SimulatedExecutors {
   private final RegistryProbe probe = new RegistryProbe();
   private final RpcEndpointRef registry;
   private final RpcEndpointRef tracker;
+  private final RpcEndpointRef taker;
+  private final BroadcastFetch broadcasts;
+  private final PacedExecutors paced;
   private final Semaphore room = new Semaphore(AT_ONCE);
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-  private SimulatedExecutors(RpcEnv rpc, RpcAddress driver) {
+  private SimulatedExecutors(RpcEnv rpc, RpcAddress driver, SecurityManager security) {
     this.registry = rpc.setupEndpointRef(driver, RegistryEndpoint.NAME);
     this.tracker = rpc.setupEndpointRef(driver, "MapOutputTracker");
+    this.broadcasts = new BroadcastFetch(security);
+    this.paced = new PacedExecutors(registry);
+    this.taker = rpc.setupEndpointRef(driver, BytesEndpoint.NAME);
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -65,7 +74,8 @@ final class SimulatedExecutors {
             SecurityManager.$lessinit$greater$default$3());
     RpcEnv rpc = RpcEnv$.MODULE$.create("executors", arguments[0], 0, conf, security, true);
     SimulatedExecutors executors =
-        new SimulatedExecutors(rpc, new RpcAddress(arguments[0], Integer.parseInt(arguments[1])));
+        new SimulatedExecutors(
+            rpc, new RpcAddress(arguments[0], Integer.parseInt(arguments[1])), security);
     try (BufferedReader commands =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII))) {
       for (String line = commands.readLine(); line != null; line = commands.readLine()) {
@@ -76,14 +86,21 @@ final class SimulatedExecutors {
   }
 
   private long run(String[] command) throws InterruptedException {
+    if (command[0].equals("fetch")) {
+      List<String> blocks = List.of(command).subList(3, command.length);
+      return broadcasts.run(command[1], Integer.parseInt(command[2]), blocks);
+    }
     int[] numbers = Arrays.stream(command).skip(1).mapToInt(Integer::parseInt).toArray();
     bytes.set(0);
     switch (command[0]) {
       case "announce" -> announce(numbers[0]);
       case "publish" ->
           publish(numbers[0], new SimulatedShuffle(numbers[1], numbers[2], numbers[3]), numbers[4]);
+      case "pace" ->
+          paced.run(numbers[0], new SimulatedShuffle(numbers[1], numbers[2], numbers[3]));
       case "tables" -> tables(numbers[0], numbers[1], numbers[2]);
       case "statuses" -> statuses(numbers[0], numbers[1]);
+      case "bring" -> bring(numbers[0], numbers[1]);
       default -> throw new IllegalArgumentException(command[0]);
     }
     awaitAnswers();
@@ -167,6 +184,14 @@ final class SimulatedExecutors {
     GetMapOutputStatuses question = new GetMapOutputStatuses(shuffleId);
     for (int executor = 0; executor < executors; executor++) {
       ask(tracker, question, answer -> bytes.addAndGet(answer.length));
+    }
+  }
+
+  private void bring(int executors, int bytesEach) throws InterruptedException {
+    byte[] message = new byte[bytesEach];
+    for (int executor = 0; executor < executors; executor++) {
+      bytes.addAndGet(message.length);
+      ask(taker, message, answer -> {});
     }
   }
 }

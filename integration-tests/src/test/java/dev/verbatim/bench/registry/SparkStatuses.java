@@ -1,6 +1,7 @@
 package dev.verbatim.bench.registry;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.scheduler.MapStatus;
@@ -11,42 +12,49 @@ import scala.reflect.ClassTag$;
 /** Spark's own way of a shuffle's map statuses through the driver. */
 final class SparkStatuses {
   private static final ClassTag<MapStatus> STATUS = ClassTag$.MODULE$.apply(MapStatus.class);
-  private static final int SLICE = 1000;
 
   private final MapOutputTrackerMaster tracker =
       (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
   private final SerializerInstance serializer = SparkEnv.get().serializer().newInstance();
 
+  private SimulatedShuffle serialized;
+  private ByteBuffer[] results;
+
+  /** All statuses of a shuffle as they come in the results of tasks. */
+  private ByteBuffer[] results(SimulatedShuffle shuffle) {
+    if (!shuffle.equals(serialized)) {
+      results = new ByteBuffer[shuffle.maps()];
+      Arrays.setAll(results, map -> serializer.serialize(shuffle.status(map), STATUS));
+      serialized = shuffle;
+    }
+    return results;
+  }
+
+  /** Of all statuses of a shuffle, as they come. */
+  long bytes(SimulatedShuffle shuffle) {
+    return Arrays.stream(results(shuffle)).mapToLong(ByteBuffer::remaining).sum();
+  }
+
   /**
-   * Registers all statuses of a shuffle, as they come in the results of tasks.
+   * Registers all statuses of a shuffle.
    *
    * @param reading counts what it takes to read them
    * @param registering counts what it takes to register them
    */
   void register(int shuffleId, SimulatedShuffle shuffle, DriverCpu reading, DriverCpu registering)
       throws Exception {
+    ByteBuffer[] came = results(shuffle);
+    MapStatus[] statuses = new MapStatus[came.length];
     tracker.registerShuffle(shuffleId, shuffle.maps(), shuffle.reducers());
-    for (int from = 0; from < shuffle.maps(); from += SLICE) {
-      int first = from;
-      int count = Math.min(SLICE, shuffle.maps() - from);
-      ByteBuffer[] results = new ByteBuffer[count];
-      for (int i = 0; i < count; i++) {
-        results[i] = serializer.serialize(shuffle.status(first + i), STATUS);
-      }
-      MapStatus[] statuses = new MapStatus[count];
-      reading.count(
-          () -> {
-            for (int i = 0; i < count; i++) {
-              statuses[i] = serializer.deserialize(results[i], STATUS);
-            }
-          });
-      registering.count(
-          () -> {
-            for (int i = 0; i < count; i++) {
-              tracker.registerMapOutput(shuffleId, first + i, statuses[i]);
-            }
-          });
-    }
+    reading.count(
+        () ->
+            Arrays.setAll(statuses, map -> serializer.deserialize(came[map].duplicate(), STATUS)));
+    registering.count(
+        () -> {
+          for (int map = 0; map < statuses.length; map++) {
+            tracker.registerMapOutput(shuffleId, map, statuses[map]);
+          }
+        });
   }
 
   /** Bytes of the broadcast that was made of them; 0 if they went in the answers themselves. */
