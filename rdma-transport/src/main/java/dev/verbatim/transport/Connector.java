@@ -44,6 +44,9 @@ final class Connector implements ConnectAttempt.Owner {
   /** All that are not torn down yet, those whose peer has a successor already too. */
   private final Set<PeerConnection> connections = new HashSet<>();
 
+  /** Names of peers that there was a connection to; the event thread's. */
+  private final Set<String> metBefore = new HashSet<>();
+
   private boolean closed;
 
   Connector(
@@ -197,6 +200,9 @@ final class Connector implements ConnectAttempt.Owner {
   @Override
   public void succeeded(ConnectAttempt attempt, PeerConnection connection) {
     counters.connectsInitiated.increment();
+    if (!metBefore.add(attempt.peer().name())) {
+      counters.reconnects.increment();
+    }
     backoff.succeeded(attempt.peer().name());
     synchronized (lock) {
       connections.add(connection);
@@ -210,6 +216,7 @@ final class Connector implements ConnectAttempt.Owner {
 
   @Override
   public void failed(ConnectAttempt attempt, ConnectException reason) {
+    counters.connectsFailed.increment();
     if (monitor.isActive()) {
       backoff.failed(attempt.peer().name(), System.nanoTime());
     }

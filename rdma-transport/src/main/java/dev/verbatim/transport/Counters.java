@@ -11,7 +11,10 @@ import java.util.concurrent.atomic.LongAdder;
 final class Counters {
   final AtomicLong readsCompleted = new AtomicLong();
   final AtomicLong readBytes = new AtomicLong();
+  final LatencyRecorder readLatency = new LatencyRecorder();
   final LongAdder connectsInitiated = new LongAdder();
+  final LongAdder reconnects = new LongAdder();
+  final LongAdder connectsFailed = new LongAdder();
   final LongAdder connectsAccepted = new LongAdder();
   final AtomicInteger queuePairs = new AtomicInteger();
   final AtomicInteger memoryRegions = new AtomicInteger();
@@ -40,12 +43,17 @@ final class Counters {
     count(asyncEvents, name);
   }
 
-  TransportCounters snapshot(long poolBytes, long poolUsedBytes) {
+  TransportCounters snapshot(int portsActive, int devicesLost, long poolBytes, long poolUsedBytes) {
     return new TransportCounters(
+        portsActive,
+        devicesLost,
         readsCompleted.get(),
         readBytes.get(),
+        readLatency.snapshot(),
         copy(readFailures),
         connectsInitiated.sum(),
+        reconnects.sum(),
+        connectsFailed.sum(),
         connectsAccepted.sum(),
         copy(connectsRefused),
         queuePairs.get(),

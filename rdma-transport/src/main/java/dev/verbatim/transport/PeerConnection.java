@@ -73,6 +73,7 @@ public final class PeerConnection {
    */
   public void read(ReadBatch batch) {
     batch.give(owner.pool());
+    batch.postedNanos = System.nanoTime();
     ReadFailure down;
     synchronized (lock) {
       down = cause;
@@ -171,6 +172,7 @@ public final class PeerConnection {
     for (ReadBatch batch = queue.pollSucceeded(); batch != null; batch = queue.pollSucceeded()) {
       if (--batch.partsLeft == 0) {
         remove(batch);
+        owner.counters().readLatency.record(System.nanoTime() - batch.postedNanos);
         ended.add(batch);
       }
     }

@@ -36,6 +36,7 @@ public final class ReadBatch {
   // Below: the connection's, guarded by its lock.
   ReadBatch previous;
   ReadBatch next;
+  long postedNanos;
   boolean dated;
   long deadlineNanos; // where it is dated
   int partsLeft;

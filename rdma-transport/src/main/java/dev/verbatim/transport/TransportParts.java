@@ -184,7 +184,11 @@ final class TransportParts implements PortMonitor.Actions {
   }
 
   TransportCounters counters() {
-    return counters.snapshot(pool.totalBytes(), pool.usedBytes());
+    return counters.snapshot(
+        monitor.isActive() ? 1 : 0,
+        monitor.failure() == null ? 0 : 1,
+        pool.totalBytes(),
+        pool.usedBytes());
   }
 
   /** Whether the calling thread is one of the transport's, which cannot wait for its own end. */

@@ -79,7 +79,7 @@ class AcceptorTest {
 
   private void assertRefused(Refusal reason) {
     assertEquals(List.of(reason), refusals);
-    assertEquals(1L, fabric.counters.snapshot(0, 0).connectsRefused().get(reason.name()));
+    assertEquals(1L, fabric.counters.snapshot(0, 0, 0, 0).connectsRefused().get(reason.name()));
     assertEquals(0, fabric.counters.queuePairs.get());
     assertEquals(0, fabric.table.inUse());
     assertEquals(1, fabric.endpoints.size(), "the listener alone is left");
@@ -180,7 +180,7 @@ class AcceptorTest {
       fabric.loop.doWork();
     }
     assertEquals(flood, refusals.size());
-    assertEquals(flood, fabric.counters.snapshot(0, 0).connectsRefused().get("NOT_VERBATIM"));
+    assertEquals(flood, fabric.counters.snapshot(0, 0, 0, 0).connectsRefused().get("NOT_VERBATIM"));
     assertEquals(1, fabric.counters.queuePairs.get());
     assertEquals(1, fabric.table.inUse());
     assertEquals(2, fabric.endpoints.size(), "the listener and the good one");

@@ -152,7 +152,7 @@ class CompletionOrderTest {
     assertEquals(4, owner.counters.readsCompleted.get());
     assertEquals(
         "{REM_ACCESS_ERR=1, WR_FLUSH_ERR=3}",
-        owner.counters.snapshot(0, 0).readFailures().toString());
+        owner.counters.snapshot(0, 0, 0, 0).readFailures().toString());
     assertEquals(0, pool.usedBytes());
   }
 

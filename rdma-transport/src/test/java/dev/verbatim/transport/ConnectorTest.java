@@ -109,6 +109,7 @@ class ConnectorTest {
       fabric.step();
       String message = failure(future);
       assertTrue(message.contains(type.name()), message);
+      assertEquals(1, fabric.counters.connectsFailed.sum());
       fabric.assertNothingHeld();
       assertTrue(failure(fabric.connector.connect(Fabric.PEER)).contains("next attempt in"));
     }
@@ -251,7 +252,7 @@ class ConnectorTest {
     fabric.asyncEvent(AsyncEventType.GID_CHANGE, 2);
     fabric.step();
     assertEquals(java.util.List.of("address"), fabric.actions);
-    assertEquals(1L, fabric.counters.snapshot(0, 0).asyncEvents().get("GID_CHANGE"));
+    assertEquals(1L, fabric.counters.snapshot(0, 0, 0, 0).asyncEvents().get("GID_CHANGE"));
   }
 
   @Test
@@ -294,6 +295,8 @@ class ConnectorTest {
     assertFalse(old.isOpen());
     fabric.establish(fabric.ids.getLast());
     assertEquals(moved, future.getNow(null).peer());
+    assertEquals(2, fabric.counters.connectsInitiated.sum());
+    assertEquals(1, fabric.counters.reconnects.sum());
   }
 
   @Test

@@ -61,6 +61,7 @@ class PeerConnectionTest {
     listener.assertEnded("success");
     assertEquals(20, fabric.counters.readsCompleted.get());
     assertEquals(200, fabric.counters.readBytes.get());
+    assertEquals(1, fabric.counters.readLatency.snapshot().count());
   }
 
   @Test
@@ -125,7 +126,7 @@ class PeerConnectionTest {
     buffer.release();
     assertEquals(0, fabric.pool.usedBytes());
     assertEquals(0, fabric.counters.queuePairs.get());
-    assertTrue(fabric.counters.snapshot(0, 0).readFailures().containsKey(status.name()));
+    assertTrue(fabric.counters.snapshot(0, 0, 0, 0).readFailures().containsKey(status.name()));
     boolean deviceLost = status.consequence() == WcStatus.Consequence.DEVICE_FAILED;
     assertEquals(!deviceLost, fabric.monitor.isActive(), "the device is used on");
   }
@@ -166,7 +167,7 @@ class PeerConnectionTest {
     assertEquals(1, fabric.destroyedQueuePairs.size());
     late.assertEnded("DEADLINE");
     young.assertEnded("DISCONNECTED");
-    assertEquals(1L, fabric.counters.snapshot(0, 0).readFailures().get("DEADLINE"));
+    assertEquals(1L, fabric.counters.snapshot(0, 0, 0, 0).readFailures().get("DEADLINE"));
   }
 
   @Test

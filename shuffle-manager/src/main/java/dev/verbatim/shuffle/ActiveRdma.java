@@ -48,6 +48,7 @@ final class ActiveRdma implements AutoCloseable {
       OutputPublisher publisher,
       ShuffleCounters counters) {
     this.transport = transport;
+    counters.include(transport::counters);
     FallbackLog log = new FallbackLog();
     modes = probe(transport, env.blockManager().diskBlockManager().localDirs());
     workers = Threads.fixed("fetch", conf.get(RdmaConf.FETCH_THREADS));

@@ -5,7 +5,9 @@ import dev.verbatim.shuffle.fallback.FallbackPolicy;
 import dev.verbatim.shuffle.fallback.FallbackReason;
 import dev.verbatim.shuffle.fallback.Obstacle;
 import dev.verbatim.shuffle.fallback.ProcessFacts;
+import dev.verbatim.shuffle.metrics.MetricsSource;
 import dev.verbatim.shuffle.metrics.ShuffleReport;
+import dev.verbatim.shuffle.metrics.SourceRegistration;
 import dev.verbatim.shuffle.reader.CountingReadMetrics;
 import dev.verbatim.shuffle.reader.RdmaShuffleReader;
 import dev.verbatim.shuffle.writer.MapOutputFiles;
@@ -40,6 +42,9 @@ public final class RdmaShuffleManager extends SortShuffleManager {
   private final Optional<DriverSession> driver;
   private final ExecutorSession executor;
 
+  /** The executor's; the driver's session has its own. */
+  private final Optional<SourceRegistration> metrics;
+
   /**
    * Called by Spark.
    *
@@ -66,9 +71,14 @@ public final class RdmaShuffleManager extends SortShuffleManager {
       executor =
           ExecutorSession.off(
               obstacle.orElse(Obstacle.of(FallbackReason.LOCAL_MODE, "this is the driver")));
+      metrics = Optional.empty();
     } else {
       driver = Optional.empty();
       executor = openExecutor(conf);
+      metrics =
+          Optional.of(
+              SourceRegistration.register(
+                  SparkEnv.get().metricsSystem(), MetricsSource.ofExecutor(executor.counters())));
     }
   }
 
@@ -196,6 +206,7 @@ public final class RdmaShuffleManager extends SortShuffleManager {
 
   @Override
   public void stop() {
+    metrics.ifPresent(SourceRegistration::close);
     executor.close();
     driver.ifPresent(
         session -> {

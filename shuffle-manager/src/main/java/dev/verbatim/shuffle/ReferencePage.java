@@ -3,12 +3,14 @@ package dev.verbatim.shuffle;
 import dev.verbatim.shuffle.conf.ConfigEntry;
 import dev.verbatim.shuffle.conf.RdmaConf;
 import dev.verbatim.shuffle.fallback.FallbackReason;
+import dev.verbatim.shuffle.metrics.ShuffleMetric;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Map;
 
-/** Writes the tables of settings and of reasons into the documentation, between marker lines. */
+/** Writes tables into the documentation, between the marker lines that a page has. */
 public final class ReferencePage {
   private ReferencePage() {}
 
@@ -19,15 +21,32 @@ public final class ReferencePage {
   }
 
   static String update(String page) {
-    return replace(replace(page, "settings", settings()), "reasons", reasons());
+    Map<String, String> sections =
+        Map.of("settings", settings(), "reasons", reasons(), "metrics", metrics());
+    String updated = page;
+    int found = 0;
+    for (Map.Entry<String, String> section : sections.entrySet()) {
+      if (page.contains(begin(section.getKey()))) {
+        updated = replace(updated, section.getKey(), section.getValue());
+        found++;
+      }
+    }
+    if (found == 0) {
+      throw new IllegalArgumentException("no marker lines");
+    }
+    return updated;
+  }
+
+  private static String begin(String section) {
+    return "<!-- " + section + ": begin (generated) -->\n";
   }
 
   private static String replace(String page, String section, String text) {
-    String begin = "<!-- " + section + ": begin (generated) -->\n";
+    String begin = begin(section);
     int from = page.indexOf(begin);
     int to = page.indexOf("<!-- " + section + ": end -->");
-    if (from < 0 || to < from) {
-      throw new IllegalArgumentException("no marker lines of section " + section);
+    if (to < from) {
+      throw new IllegalArgumentException("no end of section " + section);
     }
     return page.substring(0, from + begin.length()) + text + page.substring(to);
   }
@@ -51,6 +70,17 @@ public final class ReferencePage {
     for (FallbackReason reason : FallbackReason.values()) {
       String scope = reason.scope().name().toLowerCase(Locale.ROOT);
       row(table, code(reason.name()), scope, reason.meaning(), reason.remedy());
+    }
+    return table.toString();
+  }
+
+  private static String metrics() {
+    StringBuilder table = new StringBuilder();
+    row(table, "metric", "kind", "unit", "what");
+    row(table, "---", "---", "---", "---");
+    for (ShuffleMetric metric : ShuffleMetric.values()) {
+      String kind = metric.kind().name().toLowerCase(Locale.ROOT);
+      row(table, code(metric.text()), kind, metric.unit(), metric.doc());
     }
     return table.toString();
   }

@@ -7,17 +7,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ReferencePageTest {
 
-  @Test
-  void shouldFindThePageUpToDateWhenNothingWasChanged() throws IOException {
-    String page = Files.readString(Path.of("../docs/configuration.md"));
+  @ParameterizedTest
+  @ValueSource(strings = {"docs/configuration.md", "docs/metrics.md"})
+  void shouldFindThePageUpToDateWhenNothingWasChanged(String name) throws IOException {
+    String page = Files.readString(Path.of("..", name));
 
     assertEquals(
-        ReferencePage.update(page),
-        page,
-        "run dev.verbatim.shuffle.ReferencePage docs/configuration.md");
+        ReferencePage.update(page), page, "run dev.verbatim.shuffle.ReferencePage " + name);
   }
 
   @Test

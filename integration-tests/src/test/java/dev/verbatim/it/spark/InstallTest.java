@@ -1,5 +1,6 @@
 package dev.verbatim.it.spark;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.spark.fixture.FileRepository;
@@ -64,6 +65,7 @@ class InstallTest {
     Result result = submission.run();
 
     result.assertByRdma();
+    assertEquals("1 and [1]", result.line("SOURCES"), "registrations of metrics");
     assertTrue(
         result.sinceStop().compareTo(LONGEST_END) < 0,
         () -> "the driver ended only " + result.sinceStop() + " after SparkContext.stop()");

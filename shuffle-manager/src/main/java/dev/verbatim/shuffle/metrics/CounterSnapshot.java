@@ -1,6 +1,7 @@
 package dev.verbatim.shuffle.metrics;
 
 import dev.verbatim.shuffle.fallback.FallbackReason;
+import dev.verbatim.transport.TransportCounters;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
@@ -19,6 +20,7 @@ import java.util.Map;
  * @param registerNanos time spent in registering, off the tasks' threads, nanoseconds
  * @param handOverNanos time that map tasks spent in having it done, nanoseconds
  * @param fallbacks blocks that were left to TCP, by reason
+ * @param transport what the transport has done and holds; all 0 while RDMA is off
  */
 public record CounterSnapshot(
     long blocksByRdma,
@@ -31,9 +33,10 @@ public record CounterSnapshot(
     long regions,
     long registerNanos,
     long handOverNanos,
-    Map<FallbackReason, Long> fallbacks) {
+    Map<FallbackReason, Long> fallbacks,
+    TransportCounters transport) {
   public static final CounterSnapshot ZERO =
-      new CounterSnapshot(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of());
+      new CounterSnapshot(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of(), TransportCounters.NONE);
 
   public CounterSnapshot {
     Map<FallbackReason, Long> copy = new EnumMap<>(FallbackReason.class);
@@ -56,6 +59,7 @@ public record CounterSnapshot(
         regions + other.regions,
         registerNanos + other.registerNanos,
         handOverNanos + other.handOverNanos,
-        sum);
+        sum,
+        transport.plus(other.transport));
   }
 }

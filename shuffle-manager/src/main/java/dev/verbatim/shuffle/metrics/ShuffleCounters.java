@@ -1,9 +1,11 @@
 package dev.verbatim.shuffle.metrics;
 
 import dev.verbatim.shuffle.fallback.FallbackReason;
+import dev.verbatim.transport.TransportCounters;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 
 /** Counters of one executor, cumulative from its start. Thread-safe. */
 public final class ShuffleCounters {
@@ -18,6 +20,8 @@ public final class ShuffleCounters {
   private final LongAdder registerNanos = new LongAdder();
   private final LongAdder handOverNanos = new LongAdder();
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
+
+  private volatile Supplier<TransportCounters> transport = () -> TransportCounters.NONE;
 
   public ShuffleCounters() {
     for (FallbackReason reason : FallbackReason.values()) {
@@ -74,6 +78,11 @@ public final class ShuffleCounters {
     registeredBytes.add(bytes);
   }
 
+  /** From now on what the transport tells is part of the snapshots. */
+  public void include(Supplier<TransportCounters> counters) {
+    transport = counters;
+  }
+
   public CounterSnapshot snapshot() {
     Map<FallbackReason, Long> counts = new EnumMap<>(FallbackReason.class);
     fallbacks.forEach(
@@ -93,6 +102,7 @@ public final class ShuffleCounters {
         regions.sum(),
         registerNanos.sum(),
         handOverNanos.sum(),
-        counts);
+        counts,
+        transport.get());
   }
 }

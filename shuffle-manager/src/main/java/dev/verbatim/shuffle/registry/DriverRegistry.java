@@ -1,6 +1,7 @@
 package dev.verbatim.shuffle.registry;
 
 import dev.verbatim.shuffle.fallback.ThrottledLog;
+import dev.verbatim.shuffle.metrics.ApplicationView;
 import dev.verbatim.shuffle.metrics.ShuffleReport;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
 import dev.verbatim.shuffle.reader.PeerState;
@@ -279,6 +280,17 @@ public final class DriverRegistry {
 
   public synchronized ShuffleReport report() {
     return ledger.report();
+  }
+
+  /** Ids of the executors that are here. */
+  public synchronized Set<String> executors() {
+    return Set.copyOf(peers.keySet());
+  }
+
+  /** All that metrics tell of the application. */
+  public synchronized ApplicationView view() {
+    long withRdma = peers.values().stream().filter(PeerState.On.class::isInstance).count();
+    return new ApplicationView(ledger.report(), executors(), (int) withRdma, records());
   }
 
   /** Records held, for tests and user interfaces. */

@@ -35,7 +35,7 @@ final class MessageCodec {
     kryo.register(Welcome.class, new MessageSerializers.ForWelcome(), 11);
     kryo.register(Announce.class, new MessageSerializers.ForAnnounce(), 12);
     kryo.register(Publish.class, new MessageSerializers.ForPublish(), 13);
-    kryo.register(Report.class, new MessageSerializers.ForReport(), 14);
+    kryo.register(Report.class, new ReportSerializer(), 14);
     kryo.register(Sync.class, new MessageSerializers.ForSync(), 15);
     kryo.register(Await.class, new MessageSerializers.ForAwait(), 16);
     kryo.register(Table.class, new MessageSerializers.ForTable(), 17);

@@ -4,27 +4,23 @@ import com.esotericsoftware.kryo.Kryo;
 import com.esotericsoftware.kryo.Serializer;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
-import dev.verbatim.shuffle.fallback.FallbackReason;
-import dev.verbatim.shuffle.metrics.CounterSnapshot;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
 import dev.verbatim.shuffle.reader.PeerState;
 import dev.verbatim.shuffle.registry.Message.Announce;
 import dev.verbatim.shuffle.registry.Message.Await;
 import dev.verbatim.shuffle.registry.Message.Hello;
 import dev.verbatim.shuffle.registry.Message.Publish;
-import dev.verbatim.shuffle.registry.Message.Report;
 import dev.verbatim.shuffle.registry.Message.Shared;
 import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Taken;
 import dev.verbatim.shuffle.registry.Message.Welcome;
 import dev.verbatim.transport.PeerAddress;
-import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** One Kryo serializer for each message. */
+/** One Kryo serializer for each message but {@link Message.Report}. */
 final class MessageSerializers {
   private MessageSerializers() {}
 
@@ -94,50 +90,6 @@ final class MessageSerializers {
                 int shuffleId = in.readVarInt(true);
                 return new Publish.Entry(shuffleId, Wire.readOutput(in, executors::get, lastIndex));
               }));
-    }
-  }
-
-  static final class ForReport extends Serializer<Report> {
-    @Override
-    public void write(Kryo kryo, Output output, Report message) {
-      CounterSnapshot counters = message.counters();
-      Wire.writeText(output, message.executorId());
-      output.writeVarLong(counters.blocksByRdma(), true);
-      output.writeVarLong(counters.bytesByRdma(), true);
-      output.writeVarLong(counters.blocksByTcp(), true);
-      output.writeVarLong(counters.bytesByTcp(), true);
-      output.writeVarLong(counters.outputsRegistered(), true);
-      output.writeVarLong(counters.outputsDeclined(), true);
-      output.writeVarLong(counters.registeredBytes(), true);
-      output.writeVarLong(counters.regions(), true);
-      output.writeVarLong(counters.registerNanos(), true);
-      output.writeVarLong(counters.handOverNanos(), true);
-      output.writeVarInt(counters.fallbacks().size(), true);
-      counters
-          .fallbacks()
-          .forEach(
-              (reason, count) -> {
-                Wire.writeReason(output, reason);
-                output.writeVarLong(count, true);
-              });
-    }
-
-    @Override
-    public Report read(Kryo kryo, Input input, Class<Report> type) {
-      String executorId = Wire.readText(input);
-      long[] values = new long[10];
-      for (int i = 0; i < values.length; i++) {
-        values[i] = input.readVarLong(true);
-      }
-      Map<FallbackReason, Long> fallbacks = new EnumMap<>(FallbackReason.class);
-      for (int left = Wire.readCount(input, 2); left > 0; left--) {
-        fallbacks.put(Wire.readReason(input), input.readVarLong(true));
-      }
-      return new Report(
-          executorId,
-          new CounterSnapshot(
-              values[0], values[1], values[2], values[3], values[4], values[5], values[6],
-              values[7], values[8], values[9], fallbacks));
     }
   }
 

@@ -24,7 +24,9 @@ import dev.verbatim.shuffle.registry.Message.Sync;
 import dev.verbatim.shuffle.registry.Message.Table;
 import dev.verbatim.shuffle.registry.Message.Taken;
 import dev.verbatim.shuffle.registry.Message.Welcome;
+import dev.verbatim.transport.LatencyCounts;
 import dev.verbatim.transport.PeerAddress;
+import dev.verbatim.transport.TransportCounters;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -69,6 +71,27 @@ class MessageCodecTest {
   private static final Declined DECLINED =
       new Declined(0, "driver-ü", FallbackReason.BUDGET_REACHED);
 
+  private static final TransportCounters TRANSPORT =
+      new TransportCounters(
+          1,
+          2,
+          3,
+          4,
+          LatencyCounts.of(Map.of(0, 5L, LatencyCounts.BUCKETS - 1, Long.MAX_VALUE - 5)),
+          Map.of("RETRY_EXC_ERR", 6L, "DEADLINE", 7L),
+          8,
+          9,
+          10,
+          11,
+          Map.of("PROTOCOL", 12L),
+          13,
+          14,
+          15,
+          16,
+          17,
+          18,
+          Map.of("PORT_ERR", 19L));
+
   private final MessageCodec codec = new MessageCodec();
 
   private static Registered withIndex(long iova, int rkey) {
@@ -92,7 +115,18 @@ class MessageCodecTest {
         new Report(
             "1",
             new CounterSnapshot(
-                1, 2, 3, 4, 5, 6, Long.MAX_VALUE, 8, 9, 10, Map.of(FallbackReason.MEMLOCK, 10L))),
+                1,
+                2,
+                3,
+                4,
+                5,
+                6,
+                Long.MAX_VALUE,
+                8,
+                9,
+                10,
+                Map.of(FallbackReason.MEMLOCK, 10L),
+                TRANSPORT)),
         new Sync(7, 8192),
         new Sync(0, 0, false),
         new Taken(List.of()),

@@ -1,0 +1,31 @@
+package dev.verbatim.shuffle.metrics;
+
+import dev.verbatim.shuffle.metrics.ShuffleReport.ExecutorReport;
+import java.util.Set;
+
+/**
+ * What the driver knows at one moment.
+ *
+ * @param report of all executors, lost ones included
+ * @param living ids of the executors that are here
+ * @param executorsWithRdma how many of them have RDMA on
+ * @param records of map outputs that the registry holds
+ */
+public record ApplicationView(
+    ShuffleReport report, Set<String> living, int executorsWithRdma, int records) {
+
+  /** Sums of what living executors have and hold now. */
+  CounterSnapshot now() {
+    return living().stream().map(this::of).reduce(CounterSnapshot.ZERO, CounterSnapshot::plus);
+  }
+
+  /** Counters of an executor; all 0 when it is not known. */
+  CounterSnapshot of(String executorId) {
+    ExecutorReport of = report.executors().get(executorId);
+    return of == null ? CounterSnapshot.ZERO : of.counters();
+  }
+
+  int executorsWithoutRdma() {
+    return living.size() - executorsWithRdma;
+  }
+}
