@@ -38,9 +38,9 @@ public final class OutputPublisher {
 
   /**
    * Copies of a map task may run on when their shuffle is read, and a failed one may not tell that
-   * it has ended.
+   * it has ended: less than readers wait for a record (spark.shuffle.rdma.registry.hold).
    */
-  private static final Duration LONGEST_GATHERING = Duration.ofSeconds(10);
+  private static final Duration LONGEST_GATHERING = Duration.ofSeconds(1);
 
   private final DriverLink driver;
   private final ShuffleCounters counters;
