@@ -1,41 +1,48 @@
 package dev.verbatim.bench;
 
+import dev.verbatim.examples.CpuTimes;
 import dev.verbatim.examples.ShortErrors;
 import dev.verbatim.examples.report.Figure;
 import dev.verbatim.examples.report.Goal;
+import dev.verbatim.it.spark.fixture.Deadline;
 import dev.verbatim.it.spark.fixture.Device;
+import dev.verbatim.it.spark.fixture.Executors;
 import dev.verbatim.it.spark.fixture.SoftRoce;
 import dev.verbatim.it.spark.fixture.StandIn;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.shuffle.RdmaShuffleManager;
 import dev.verbatim.shuffle.metrics.CounterSnapshot;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.stream.IntStream;
+import java.util.function.ToDoubleFunction;
 import org.apache.spark.HashPartitioner;
-import org.apache.spark.scheduler.SparkListener;
-import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.ShuffleDependency;
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.rdd.ShuffledRDD;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 import scala.Tuple2;
+import scala.concurrent.Await;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
 
 /**
- * Measures what registration adds to map tasks: applications with Spark's shuffle manager and with
- * this one take turns, each writes the same map outputs again and again.
+ * Measures what registration adds to map tasks: in one executor, writers of Spark's shuffle manager
+ * and of this one take turns at the same map outputs.
  */
 @Command(name = "commit-cost", mixinStandardHelpOptions = true)
 public final class CommitCost implements Callable<Integer> {
-  private static final int MAPS = 8;
+  private static final ClassTag<Integer> INTEGER = ClassTag$.MODULE$.apply(Integer.class);
+  private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);
+  private static final int WARM_UPS = 3;
+  private static final int OUTPUTS = 12;
   private static final int REDUCERS = 16;
-  private static final int JOBS = 6;
   private static final int RECORD = 64 << 10;
 
   @Parameters(index = "0", description = "standin or softroce.")
@@ -46,137 +53,148 @@ public final class CommitCost implements Callable<Integer> {
 
   @Mixin private FigureOptions figures;
 
+  /** Map outputs that should be registered by now. */
+  private long registered;
+
   public static void main(String[] arguments) {
     System.exit(ShortErrors.on(new CommandLine(new CommitCost())).execute(arguments));
   }
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws Exception {
     Device device = deviceName.equals("softroce") ? new SoftRoce() : new StandIn();
-    int records = (int) (((long) mebibytes << 20) / RECORD);
-    List<Double> with = new ArrayList<>();
-    List<Double> without = new ArrayList<>();
-    for (int round = 0; round < figures.rounds(); round++) {
-      boolean stockFirst = round % 2 == 0;
-      double first = taskMillis(device, stockFirst, records);
-      double second = taskMillis(device, !stockFirst, records);
-      with.add(stockFirst ? second : first);
-      without.add(stockFirst ? first : second);
-      System.out.printf(
-          "round %d: with registration / without %.3f%n",
-          round, with.getLast() / without.getLast());
-    }
-    figures.add(
-        new Figure(
-            "map-task",
-            "time of a map task that writes " + mebibytes + " MiB, median of its application",
-            "ms",
-            new Figure.Side("registration on", with),
-            new Figure.Side("Spark's sort", without),
-            List.of(Goal.parse("ratio <= 1.02")),
-            deviceName.equals("standin") ? "The device is a stand-in" : null,
-            null));
-    return 0;
-  }
-
-  /** Median time of a map task after the first job, milliseconds. */
-  private static double taskMillis(Device device, boolean stock, int records) {
-    TaskTimes times = new TaskTimes((long) records * RECORD);
+    List<Cost> with = new ArrayList<>();
+    List<Cost> without = new ArrayList<>();
     TestCluster.Builder settings =
         device
-            .prepare(TestCluster.builder(stock ? "commit-stock" : "commit-verbatim"))
+            .prepare(TestCluster.builder("commit-cost"))
             .executors(1)
             // C2 too, as users run them.
             .set("spark.executor.extraJavaOptions", "-XX:+UseSerialGC")
+            .set("spark.shuffle.rdma.maxRegisteredBytes", "16g")
+            .set("spark.shuffle.rdma.metrics.reportInterval", "100ms")
             .set("spark.shuffle.compress", "false");
-    if (stock) {
-      settings.set("spark.shuffle.manager", "sort");
-    }
     try (TestCluster cluster = settings.start()) {
-      cluster.session().sparkContext().addSparkListener(times);
-      write(cluster, records);
-      CounterSnapshot before = counters(cluster, stock, MAPS);
-      times.clear();
-      for (int job = 0; job < JOBS; job++) {
-        write(cluster, records);
+      for (int round = -WARM_UPS; round < figures.rounds(); round++) {
+        Round both = new Round(cluster, Math.floorMod(round, 2) == 0);
+        if (round >= 0) {
+          with.add(both.with());
+          without.add(both.without());
+        }
       }
-      CounterSnapshot after = counters(cluster, stock, MAPS * (JOBS + 1));
-      double median = times.median();
-      System.out.printf("%s: map task %.1f ms", stock ? "sort" : "verbatim", median);
+    }
+    report("map-commit", "time to write and commit %d MiB", with, without, Cost::millis);
+    report("map-commit-cpu", "CPU of the executor for %d MiB", with, without, Cost::cpuMillis);
+    return 0;
+  }
+
+  private void report(
+      String name, String what, List<Cost> with, List<Cost> without, ToDoubleFunction<Cost> of)
+      throws IOException {
+    figures.add(
+        new Figure(
+            name,
+            what.formatted(mebibytes) + ", a map output",
+            "ms",
+            new Figure.Side("registration on", with.stream().mapToDouble(of).boxed().toList()),
+            new Figure.Side("Spark's sort", without.stream().mapToDouble(of).boxed().toList()),
+            name.endsWith("cpu") ? List.of() : List.of(Goal.parse("ratio <= 1.02")),
+            deviceName.equals("standin") ? "The device is a stand-in" : null,
+            null));
+  }
+
+  /**
+   * Of one map output.
+   *
+   * @param millis in the task, median
+   * @param cpuMillis of the executor's process, registration by other threads included, mean
+   */
+  private record Cost(double millis, double cpuMillis) {}
+
+  /** One shuffle, whose map outputs each side writes. */
+  private final class Round {
+    private final TestCluster cluster;
+    private final MapOutputs outputs;
+    private final Cost[] costs = new Cost[2];
+
+    Round(TestCluster cluster, boolean stockFirst) throws Exception {
+      this.cluster = cluster;
+      int records = (int) (((long) mebibytes << 20) / RECORD);
+      ShuffleDependency<?, ?, ?> shuffle = shuffle(cluster.session().sparkContext());
+      awaitRegistered(1);
+      outputs = new MapOutputs(shuffle.shuffleHandle(), OUTPUTS, records, RECORD);
+      costs[stockFirst ? 0 : 1] = cost(stockFirst);
+      costs[stockFirst ? 1 : 0] = cost(!stockFirst);
+      cluster.session().sparkContext().cleaner().get().doCleanupShuffle(shuffle.shuffleId(), true);
+    }
+
+    Cost with() {
+      return costs[1];
+    }
+
+    Cost without() {
+      return costs[0];
+    }
+
+    /** A shuffle that the driver knows, with one small map output. */
+    private static ShuffleDependency<?, ?, ?> shuffle(SparkContext context) throws Exception {
+      ShuffleDependency<?, ?, ?> shuffle =
+          (ShuffleDependency<?, ?, ?>)
+              new ShuffledRDD<Integer, byte[], byte[]>(
+                      new JavaSparkContext(context)
+                          .parallelize(List.of(1), 1)
+                          .mapToPair(key -> new Tuple2<>(key, new byte[1]))
+                          .rdd(),
+                      new HashPartitioner(REDUCERS),
+                      INTEGER,
+                      BYTES,
+                      BYTES)
+                  .dependencies()
+                  .head();
+      Await.result(
+          context.submitMapStage(shuffle),
+          scala.concurrent.duration.Duration.create(
+              Deadline.of(Duration.ofMinutes(1)).toSeconds(), "s"));
+      return shuffle;
+    }
+
+    private Cost cost(boolean stock) throws IOException {
+      MapOutputs task = outputs;
+      long pid = Executors.running().values().iterator().next().pid();
+      CounterSnapshot before = RdmaShuffleManager.report().total();
+      CpuTimes cpu = CpuTimes.of(pid);
+      List<Double> millis =
+          cluster
+              .context()
+              .parallelize(List.of(1), 1)
+              .map(any -> task.write(stock, stock ? 1L << 41 : 1L << 40))
+              .collect()
+              .getFirst();
       if (!stock) {
-        int outputs = MAPS * JOBS;
-        System.out.printf(
-            ", of them hand-over %.0f us; registered in %.2f ms, by another thread",
-            (after.handOverNanos() - before.handOverNanos()) / 1e3 / outputs,
-            (after.registerNanos() - before.registerNanos()) / 1e6 / outputs);
+        awaitRegistered(OUTPUTS);
       }
-      System.out.println();
-      return median;
-    }
-  }
-
-  private static void write(TestCluster cluster, int records) {
-    cluster
-        .context()
-        .parallelize(IntStream.range(0, MAPS).boxed().toList(), MAPS)
-        .flatMapToPair(map -> records(map, records))
-        .partitionBy(new HashPartitioner(REDUCERS))
-        .mapPartitions(none -> Collections.<Integer>emptyIterator())
-        .count();
-  }
-
-  private static Iterator<Tuple2<Integer, byte[]>> records(int map, int count) {
-    byte[] value = new byte[RECORD];
-    new Random(map).nextBytes(value);
-    // Not the same array again: Java's serializer would write a reference to it.
-    return IntStream.range(0, count).mapToObj(key -> new Tuple2<>(key, value.clone())).iterator();
-  }
-
-  /** The executor's counters once they tell of so many map outputs. */
-  private static CounterSnapshot counters(TestCluster cluster, boolean stock, int outputs) {
-    if (stock) {
-      return CounterSnapshot.ZERO;
-    }
-    for (int i = 0; i < 600; i++) {
-      CounterSnapshot total = RdmaShuffleManager.report().total();
-      if (total.outputsRegistered() == outputs) {
-        return total;
-      }
-      try {
-        Thread.sleep(100);
-      } catch (InterruptedException e) {
-        throw new IllegalStateException(e);
-      }
-    }
-    throw new AssertionError(
-        outputs + " map outputs should be registered: " + RdmaShuffleManager.report());
-  }
-
-  private static final class TaskTimes extends SparkListener {
-    private final long outputBytes;
-    private final ConcurrentLinkedQueue<Long> millis = new ConcurrentLinkedQueue<>();
-
-    TaskTimes(long outputBytes) {
-      this.outputBytes = outputBytes;
+      double cpuMillis = CpuTimes.of(pid).since(cpu).totalMillis() / (double) OUTPUTS;
+      CounterSnapshot after = RdmaShuffleManager.report().total();
+      // The first one after the other side's finds its caches cold.
+      double median = millis.stream().skip(1).sorted().skip((OUTPUTS - 1) / 2).findFirst().get();
+      System.out.printf(
+          "%s: %.1f ms a map output, CPU %.1f ms; hand-over %.0f us, registered in %.2f ms by"
+              + " another thread%n",
+          stock ? "sort" : "verbatim",
+          median,
+          cpuMillis,
+          (after.handOverNanos() - before.handOverNanos()) / 1e3 / OUTPUTS,
+          (after.registerNanos() - before.registerNanos()) / 1e6 / OUTPUTS);
+      return new Cost(median, cpuMillis);
     }
 
-    @Override
-    public void onTaskEnd(SparkListenerTaskEnd end) {
-      if (end.taskMetrics().shuffleWriteMetrics().bytesWritten() >= outputBytes) {
-        millis.add(end.taskMetrics().executorRunTime());
-      }
-    }
-
-    void clear() {
-      millis.clear();
-    }
-
-    double median() {
-      long[] sorted = millis.stream().mapToLong(Long::longValue).sorted().toArray();
-      if (sorted.length == 0) {
-        throw new AssertionError("no map task has ended");
-      }
-      return sorted[sorted.length / 2];
+    private void awaitRegistered(int more) {
+      registered += more;
+      Deadline.await(
+          "registration of " + registered + " map outputs",
+          Duration.ofSeconds(60),
+          () -> RdmaShuffleManager.report().total().outputsRegistered() == registered,
+          RdmaShuffleManager::report);
     }
   }
 }

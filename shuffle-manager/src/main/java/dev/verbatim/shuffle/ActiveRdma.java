@@ -10,6 +10,7 @@ import dev.verbatim.shuffle.reader.ReadBatches;
 import dev.verbatim.shuffle.registry.DriverLink;
 import dev.verbatim.shuffle.registry.MapOutputTables;
 import dev.verbatim.shuffle.registry.OutputPublisher;
+import dev.verbatim.shuffle.writer.ContainerMemory;
 import dev.verbatim.shuffle.writer.OutputRegistrar;
 import dev.verbatim.shuffle.writer.RegistrationBudget;
 import dev.verbatim.transport.FilePinMode;
@@ -64,7 +65,11 @@ final class ActiveRdma implements AutoCloseable {
                 "register",
                 conf.get(RdmaConf.REGISTRATION_THREADS),
                 conf.get(RdmaConf.REGISTRATION_QUEUE)),
-            new RegistrationBudget(conf.get(RdmaConf.MAX_REGISTERED_BYTES)),
+            new RegistrationBudget(
+                ContainerMemory.budget(
+                    conf.get(RdmaConf.MAX_REGISTERED_BYTES),
+                    conf.get(RdmaConf.POOL_BYTES),
+                    env.conf())),
             conf.get(RdmaConf.COPY_THRESHOLD),
             modes);
     tables = new MapOutputTables(driver);

@@ -138,7 +138,8 @@ public final class RdmaConf {
               "0",
               "1024t",
               "Map output registered per executor at most. It is pinned: it counts against the"
-                  + " host's memory. Map outputs beyond it stay on TCP."));
+                  + " host's memory. Less in a container that has no room for it. Map outputs beyond"
+                  + " it stay on TCP."));
   public static final ConfigEntry<Long> COPY_THRESHOLD =
       add(
           ConfigEntry.bytes(

@@ -71,7 +71,8 @@ public enum FallbackReason {
   BUDGET_REACHED(
       Scope.OUTPUT,
       "the budget of registered memory is used up",
-      "raise spark.shuffle.rdma.maxRegisteredBytes"),
+      "raise spark.shuffle.rdma.maxRegisteredBytes, or spark.executor.memoryOverhead where the log"
+          + " says that the container is too small"),
   FILE_NOT_PINNABLE(
       Scope.OUTPUT,
       "the file could be neither registered nor copied",

@@ -29,9 +29,6 @@ class DocumentedCommandsTest {
   private static final String RUNS = "<!-- runs -->";
   private static final Pattern DECISION = Pattern.compile("<!-- (runs|needs: [^>]+) -->");
 
-  /** All of it is about one script, which says itself what it needs. */
-  private static final String BENCHMARKS = "docs/benchmarks.md:";
-
   private static final Set<String> LANGUAGES =
       Set.of("", "sh", "log", "text", "properties", "xml", "yaml", "ini", "json");
 
@@ -49,7 +46,6 @@ class DocumentedCommandsTest {
             .filter(block -> block.language().equals("sh"))
             .filter(block -> !DECISION.matcher(block.comment()).matches())
             .map(Block::where)
-            .filter(where -> !where.startsWith(BENCHMARKS))
             .toList());
   }
 
