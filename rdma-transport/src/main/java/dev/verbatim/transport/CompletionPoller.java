@@ -30,7 +30,10 @@ final class CompletionPoller implements Runnable {
   private static final int SUCCESS = WcStatus.SUCCESS.number();
   private static final long DEADLINE_ROUND_NANOS = 10_000_000;
 
-  /** A look at the deadlines each time: a batch is given up that part of its time too late. */
+  /**
+   * A look at the deadlines each time. The first one at a batch starts its time, so that it is
+   * given up to two such parts of its time too late.
+   */
   private static final int BLOCKS_PER_READ_TIMEOUT = 20;
 
   private static final int LEAST_BLOCK_MILLIS = 10;
@@ -215,29 +218,36 @@ final class CompletionPoller implements Runnable {
 
   /** By itself, lest the JIT take it for rare: most polls of a thread that spins find nothing. */
   private void take(int count) {
-    for (int i = 0; i < count; i++) {
-      long id = IbvWc.WR_ID.get(completions, i);
-      int key = (int) (id >>> 32);
-      PeerConnection connection = table.get(key);
-      if (connection != null) {
-        int status = IbvWc.STATUS.get(completions, i);
-        int vendorError = status == SUCCESS ? 0 : IbvWc.VENDOR_ERR.get(completions, i);
-        connection.completed(key, (int) id, status, vendorError, ended);
+    try {
+      for (int i = 0; i < count; i++) {
+        long id = IbvWc.WR_ID.get(completions, i);
+        int key = (int) (id >>> 32);
+        PeerConnection connection = table.get(key);
+        if (connection != null) {
+          int status = IbvWc.STATUS.get(completions, i);
+          int vendorError = status == SUCCESS ? 0 : IbvWc.VENDOR_ERR.get(completions, i);
+          connection.completed(key, (int) id, status, vendorError, ended);
+        }
       }
+    } finally { // their connection has forgotten them: nobody else would tell them
+      // Not while a connection's lock is held: a listener may post the next READ.
+      for (int i = 0; i < ended.size(); i++) {
+        end(ended.get(i), null);
+      }
+      ended.clear();
     }
-    // Not while a connection's lock is held: a listener may post the next READ.
-    for (int i = 0; i < ended.size(); i++) {
-      end(ended.get(i), null);
-    }
-    ended.clear();
   }
 
-  /** Tells a batch its end; what a listener throws is logged. */
+  /**
+   * Tells a batch its end; what a listener throws is logged. Throws nothing, also when there is no
+   * memory to log it: the callers have other batches to tell, and none may be told twice, for it
+   * may be under way again.
+   */
   static void end(ReadBatch batch, ReadFailure failure) {
     try {
       batch.end(failure);
     } catch (RuntimeException | Error e) {
-      LOG.error("A READ listener failed", e);
+      WakeUp.say(e, LOG, "A READ listener failed");
     }
   }
 

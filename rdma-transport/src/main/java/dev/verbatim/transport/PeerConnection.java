@@ -171,9 +171,9 @@ public final class PeerConnection {
     queue.succeeded(last, owner.counters());
     for (ReadBatch batch = queue.pollSucceeded(); batch != null; batch = queue.pollSucceeded()) {
       if (--batch.partsLeft == 0) {
+        ended.add(batch); // first: without memory for it the batch is left to its deadline
         remove(batch);
         owner.counters().readLatency.record(System.nanoTime() - batch.postedNanos);
-        ended.add(batch);
       }
     }
   }

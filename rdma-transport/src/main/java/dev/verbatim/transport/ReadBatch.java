@@ -2,15 +2,25 @@ package dev.verbatim.transport;
 
 import java.util.Arrays;
 import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * READs that are posted together and end together. Filled by one thread, then given to {@link
  * PeerConnection#read}. Holds a reference to each buffer until the READs have ended; drops it
  * before its listener is told. From then on, in the listener's call too, the batch is empty and may
- * be filled and given again: one that is used again and again allocates nothing.
+ * be filled and given again: one that is used again and again allocates nothing, unless it had more
+ * than {@link #MOST_KEPT} READs.
  */
 public final class ReadBatch {
   private static final int INITIAL_CAPACITY = 8;
+
+  /** An empty batch keeps room for no more READs, 64 KiB: many may be kept for long. */
+  static final int MOST_KEPT = 2048;
+
+  private static final long[] NO_ROOM = {};
+
+  private static final Logger LOG = LoggerFactory.getLogger(ReadBatch.class);
 
   // Words of a READ. An array of primitives, so that a READ costs no object.
   private static final int IOVA = 0;
@@ -68,10 +78,10 @@ public final class ReadBatch {
     if (held == 0 || buffers[held - 1] != buffer) {
       hold(buffer);
     }
-    int at = WORDS * size;
-    if (at == reads.length) {
-      reads = Arrays.copyOf(reads, 2 * at);
+    if (size == room()) {
+      reads = Arrays.copyOf(reads, WORDS * Math.max(INITIAL_CAPACITY, 2 * size));
     }
+    int at = WORDS * size;
     reads[at + IOVA] = iova;
     reads[at + ADDRESS] = address;
     reads[at + LENGTH] = length;
@@ -103,6 +113,11 @@ public final class ReadBatch {
       throw underWay();
     }
     drop();
+  }
+
+  /** READs that fit without more memory. */
+  int room() {
+    return reads.length / WORDS;
   }
 
   /** READs added. */
@@ -138,8 +153,9 @@ public final class ReadBatch {
   BatchPart part(long from, long count) {
     int index = partsLeft++;
     if (index == parts.length) {
+      BatchPart more = new BatchPart(this); // first: no gap stays without memory for it
       parts = Arrays.copyOf(parts, index + 1);
-      parts[index] = new BatchPart(this);
+      parts[index] = more;
     }
     return parts[index].of(from, count);
   }
@@ -166,28 +182,29 @@ public final class ReadBatch {
 
   /** Drops the buffers and tells the listener; called when the device is done with them. */
   void end(ReadFailure cause) {
-    try {
-      drop();
-    } finally {
-      given = false;
-      if (cause == null) {
-        listener.onSuccess();
-      } else {
-        listener.onFailure(cause);
-      }
+    drop();
+    given = false;
+    if (cause == null) {
+      listener.onSuccess();
+    } else {
+      listener.onFailure(cause);
     }
   }
 
   private void drop() {
-    try {
-      for (int i = 0; i < held; i++) {
-        buffers[i].release();
+    size = 0;
+    bytes = 0;
+    if (room() > MOST_KEPT) {
+      reads = NO_ROOM;
+    }
+    while (held > 0) {
+      ReadBuffer buffer = buffers[--held];
+      buffers[held] = null;
+      try {
+        buffer.release();
+      } catch (RuntimeException | Error e) { // must not keep the others
+        WakeUp.say(e, LOG, "A buffer could not be given back");
       }
-    } finally {
-      Arrays.fill(buffers, 0, held, null);
-      held = 0;
-      size = 0;
-      bytes = 0;
     }
   }
 }

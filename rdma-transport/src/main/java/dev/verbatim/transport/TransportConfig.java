@@ -140,7 +140,8 @@ public final class TransportConfig {
 
   /**
    * Longest time for a batch of READs from posting to completion. The poller looks at batches every
-   * 10 ms, every 50 when it is idle, and counts from its first look.
+   * 10 ms, when it is idle each twentieth of this time, 10 to 500 ms, and counts from its first
+   * look.
    */
   public Duration readTimeout() {
     return readTimeout;

@@ -51,12 +51,17 @@ final class WakeUp {
    * memory is used up, and without the thread nothing that waits for it would ever end.
    */
   static void goOnAfter(Throwable thrown, Logger log, String what) {
+    say(thrown, log, what);
+    pauseAfterError();
+  }
+
+  /** Logs an error, and throws nothing. */
+  static void say(Throwable thrown, Logger log, String what) {
     try {
       log.error(what, thrown);
     } catch (RuntimeException | Error again) {
       // There may be no memory to say so.
     }
-    pauseAfterError();
   }
 
   /** After an error that may come again at once: keeps the thread from spinning on it. */

@@ -2,6 +2,7 @@ package dev.verbatim.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.same;
@@ -258,6 +259,21 @@ class CompletionOrderTest {
     late.assertEnded("DEADLINE");
     other.assertEnded("DISCONNECTED");
     assertEquals(ReadFailure.Kind.DEADLINE, connection.cause().kind());
+  }
+
+  @Test
+  void shouldLeaveABatchToItsDeadlineWhenItsEndCannotBeNoted() {
+    connect(1);
+    RecordingListener batch = read(1);
+    assertThrows(
+        UnsupportedOperationException.class, // for want of memory
+        () -> connection.completed(0, 0, SUCCESS, 0, List.of()));
+    long now = System.nanoTime();
+    connection.checkDeadline(now);
+    connection.checkDeadline(now + owner.readTimeoutNanos());
+    connection.retired();
+    batch.assertEnded("DEADLINE");
+    assertEquals(0, pool.usedBytes());
   }
 
   @Test

@@ -111,6 +111,15 @@ final class DiskFetch {
       return CompletableFuture.failedFuture(new ReadException(null));
     }
     ReadBuffer buffer = acquired.get();
+    try {
+      return read(block, block.offset + done, buffer);
+    } catch (RuntimeException | Error e) {
+      buffer.release();
+      throw e;
+    }
+  }
+
+  private CompletableFuture<ReadBuffer> read(ShuffleBlock block, long position, ReadBuffer buffer) {
     CompletableFuture<ReadBuffer> end = new CompletableFuture<>();
     ReadListener listener =
         new ReadListener() {
@@ -127,10 +136,9 @@ final class DiskFetch {
         };
     ReadPlan plan = new ReadPlan(context.batches().take(listener));
     try {
-      plan.add(block.output, block.offset + done, length, buffer, 0);
+      plan.add(block.output, position, buffer.length(), buffer, 0);
       connection.read(plan.batch());
     } catch (RuntimeException | Error e) {
-      buffer.release();
       plan.clear();
       throw e;
     }

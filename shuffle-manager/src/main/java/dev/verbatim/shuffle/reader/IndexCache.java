@@ -86,8 +86,9 @@ public final class IndexCache {
     if (shuffle.entries.containsKey(block.mapId) || !makeRoom(wanted)) {
       return false;
     }
-    shuffle.entries.put(block.mapId, new Entry(block.output.index(), null, wanted));
-    add(shuffle, wanted);
+    Entry entry = new Entry(block.output.index(), null, wanted);
+    add(shuffle, wanted); // first: whatever is thrown, no more is taken off than was added
+    shuffle.entries.put(block.mapId, entry);
     return true;
   }
 

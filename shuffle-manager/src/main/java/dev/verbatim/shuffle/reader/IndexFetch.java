@@ -106,6 +106,15 @@ final class IndexFetch {
   }
 
   private void read(ReadBuffer buffer) {
+    try {
+      post(buffer);
+    } catch (RuntimeException | Error e) {
+      buffer.release();
+      throw e;
+    }
+  }
+
+  private void post(ReadBuffer buffer) {
     ReadBatch batch =
         context
             .batches()
@@ -132,7 +141,6 @@ final class IndexFetch {
       }
       connection.read(batch);
     } catch (RuntimeException | Error e) {
-      buffer.release();
       batch.clear();
       throw e;
     }

@@ -84,6 +84,9 @@ final class FakePeer implements AutoCloseable {
   /** Partitions of each map output, as far as it is asked for; 0 without one. */
   int partitions;
 
+  /** Whether batches cannot be made, for want of memory. */
+  boolean noBatches;
+
   private int releases;
 
   /** How many buffers may still be acquired. */
@@ -103,6 +106,9 @@ final class FakePeer implements AutoCloseable {
         mockConstruction(
             ReadBatch.class,
             (mock, context) -> {
+              if (noBatches) {
+                throw new OutOfMemoryError("test");
+              }
               Batch batch = new Batch((ReadListener) context.arguments().get(0), new ArrayList<>());
               batches.put(mock, batch);
               when(mock.add(anyLong(), anyInt(), any(), anyLong(), anyLong()))

@@ -140,6 +140,17 @@ class FetchFallbackTest extends BlockStoreClientFixture {
   }
 
   @Test
+  void shouldUseTcpAndReleaseTheBufferWhenNoBatchCanBeMade() {
+    output(10, 1 << 20, 5);
+    peer.noBatches = true;
+
+    fetch("shuffle_3_10_0");
+
+    assertOnlyFallback(FallbackReason.READ_FAILED, "shuffle_3_10_0");
+    assertEquals(0, peer.indexes.bytes(), "another task may READ the index");
+  }
+
+  @Test
   void shouldUseTcpWhenTheIndexIsNotPlausible() {
     outputs.put(10L, peer.register(10, "1", new byte[5], new long[] {0, 0, 9, -1, 4}, 5));
 

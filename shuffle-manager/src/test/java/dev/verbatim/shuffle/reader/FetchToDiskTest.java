@@ -74,6 +74,20 @@ class FetchToDiskTest extends BlockStoreClientFixture {
   }
 
   @Test
+  void shouldReleaseTheBufferWhenNoBatchCanBeMade(@TempDir Path folder) {
+    output(10, 1 << 30, 33, 44);
+    fetch("shuffle_3_10_0");
+    client = client(Runnable::run, Runnable::run); // another task: the index is kept by now
+    peer.noBatches = true;
+
+    client.fetchBlocks(
+        "host", 1, "1", new String[] {"shuffle_3_10_1"}, listener, files(folder, true));
+
+    assertOnlyFallback(FallbackReason.DOWNLOAD_FAILED, "shuffle_3_10_1");
+    assertEquals(0, folder.toFile().list().length);
+  }
+
+  @Test
   void shouldUseTcpAndDeleteTheFileWhenAnErrorIsThrown() throws IOException {
     output(10, 1 << 30, 33);
     DownloadFile file = mock(DownloadFile.class);
