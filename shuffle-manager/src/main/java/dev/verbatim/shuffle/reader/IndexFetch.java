@@ -58,19 +58,28 @@ final class IndexFetch {
    * @param keeping whether whole indexes may be READ
    */
   void start(boolean keeping) {
+    boolean posted;
     try {
-      arrange(keeping && blocks.stream().allMatch(this::isInIndex));
-      Optional<ReadBuffer> acquired = context.transport().tryAcquire(bytes);
-      if (acquired.isPresent()) {
-        read(acquired.get());
-        return;
+      posted = tryRead(keeping && blocks.stream().allMatch(this::isInIndex));
+      if (!posted && !wholes.isEmpty()) { // the entries alone need far less room
+        dropWholes();
+        posted = tryRead(false);
       }
     } catch (RuntimeException | Error e) {
       dropWholes();
       throw e;
     }
-    dropWholes();
-    fetch.fallback(blocks, FallbackReason.POOL_EXHAUSTED, "for index entries");
+    if (!posted) {
+      fetch.fallback(blocks, FallbackReason.POOL_EXHAUSTED, "for index entries");
+    }
+  }
+
+  /** False when the pool has no room. */
+  private boolean tryRead(boolean keeping) {
+    arrange(keeping);
+    Optional<ReadBuffer> acquired = context.transport().tryAcquire(bytes);
+    acquired.ifPresent(this::read);
+    return acquired.isPresent();
   }
 
   private boolean isInIndex(ShuffleBlock block) {
@@ -81,6 +90,7 @@ final class IndexFetch {
     int indexBytes = fetch.indexBytes();
     Registered whole = null;
     int wholeAt = 0;
+    bytes = 0;
     for (int i = 0; i < starts.length; i++) {
       ShuffleBlock block = blocks.get(i);
       boolean claimed =

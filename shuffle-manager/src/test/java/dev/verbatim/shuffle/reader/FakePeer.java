@@ -89,6 +89,9 @@ final class FakePeer implements AutoCloseable {
 
   private int releases;
 
+  /** Bytes of the longest buffer that there is room for. */
+  int longestBuffer = Integer.MAX_VALUE;
+
   /** How many buffers may still be acquired. */
   int buffers = Integer.MAX_VALUE;
 
@@ -202,7 +205,7 @@ final class FakePeer implements AutoCloseable {
   }
 
   private Optional<ReadBuffer> acquire(int bytes) {
-    if (buffers == 0) {
+    if (buffers == 0 || bytes > longestBuffer) {
       return Optional.empty();
     }
     buffers--;

@@ -133,6 +133,21 @@ class KeptIndexTest extends BlockStoreClientFixture {
   }
 
   @Test
+  void shouldReadTheBlocksEntriesAloneWhenThePoolHasNoRoomForWholeIndexes() {
+    byte[] one = output(10, 1 << 20, 5, 7, 9);
+    byte[] two = output(11, 1 << 20, 4, 6, 8);
+    peer.longestBuffer = 2 * 2 * Long.BYTES;
+
+    List<List<FakePeer.Read>> batches = fetchInATask("shuffle_3_10_1", "shuffle_3_11_1");
+
+    assertEquals(
+        List.of(16L, 16L), batches.getFirst().stream().map(FakePeer.Read::length).toList());
+    assertArrayEquals(part(one, 5, 12), delivered.get("shuffle_3_10_1"));
+    assertArrayEquals(part(two, 4, 10), delivered.get("shuffle_3_11_1"));
+    assertEquals(0, peer.indexes.bytes(), "a later task may READ them");
+  }
+
+  @Test
   void shouldReadTheIndexAgainWhenSparkFindsABlockCorrupt() {
     output(10, 1 << 20, 5, 7);
     fetchInATask("shuffle_3_10_0");
