@@ -106,6 +106,7 @@ final class ExecutorSession implements AutoCloseable {
                 counters,
                 timer,
                 conf.get(RdmaConf.PUBLISH_DELAY),
+                conf.get(RdmaConf.REGISTRY_HOLD),
                 conf.get(RdmaConf.REPORT_INTERVAL));
       }
       if (obstacle == null || isUnreachable()) {

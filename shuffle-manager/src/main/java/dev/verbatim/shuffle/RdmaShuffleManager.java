@@ -132,6 +132,7 @@ public final class RdmaShuffleManager extends SortShuffleManager {
         executor.active().get().registrar(),
         executor.counters(),
         shuffleId,
+        context,
         () -> files(shuffleId, mapId));
   }
 

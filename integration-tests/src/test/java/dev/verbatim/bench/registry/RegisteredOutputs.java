@@ -50,7 +50,13 @@ final class RegisteredOutputs implements AutoCloseable {
     Files.write(index, offsets.array());
     DriverLink link = new DriverLink(driver, "1", Duration.ofMinutes(1));
     OutputPublisher publisher =
-        new OutputPublisher(link, counters, timer, Duration.ofMillis(5), Duration.ofHours(1));
+        new OutputPublisher(
+            link,
+            counters,
+            timer,
+            Duration.ofMillis(5),
+            Duration.ofSeconds(2),
+            Duration.ofHours(1));
     publisher.announce(null, "simulated");
     registrar =
         new OutputRegistrar(

@@ -74,7 +74,12 @@ class RegistryRpcTest {
   void start() {
     publisher =
         new OutputPublisher(
-            link("1"), new ShuffleCounters(), timer, Duration.ofMillis(1), Duration.ofHours(1));
+            link("1"),
+            new ShuffleCounters(),
+            timer,
+            Duration.ofMillis(1),
+            Duration.ofSeconds(2),
+            Duration.ofHours(1));
     tables = new MapOutputTables(link("2"));
   }
 

@@ -37,10 +37,10 @@ public final class OutputPublisher {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
 
   /**
-   * Copies of a map task may run on when their shuffle is read, and a failed one may not tell that
-   * it has ended: less than readers wait for a record (spark.shuffle.rdma.registry.hold).
+   * Copies of a map task may run on when their shuffle is read: less than readers wait for a
+   * record.
    */
-  private static final Duration LONGEST_GATHERING = Duration.ofSeconds(1);
+  static final Duration LONGEST_GATHERING = Duration.ofSeconds(1);
 
   private final DriverLink driver;
   private final ShuffleCounters counters;
@@ -80,6 +80,7 @@ public final class OutputPublisher {
   /**
    * @param delay how long records are gathered before they are sent; longer while map tasks of
    *     their shuffle run
+   * @param hold how long readers wait for a record
    * @param reportInterval how often changed counters are sent
    */
   public OutputPublisher(
@@ -87,8 +88,14 @@ public final class OutputPublisher {
       ShuffleCounters counters,
       ScheduledExecutorService timer,
       Duration delay,
+      Duration hold,
       Duration reportInterval) {
-    this(driver, counters, timer, delay, LONGEST_GATHERING, reportInterval, FIRST_PAUSE);
+    this(driver, counters, timer, delay, longestGathering(hold), reportInterval, FIRST_PAUSE);
+  }
+
+  private static Duration longestGathering(Duration hold) {
+    Duration half = hold.dividedBy(2);
+    return half.compareTo(LONGEST_GATHERING) < 0 ? half : LONGEST_GATHERING;
   }
 
   OutputPublisher(

@@ -4,8 +4,10 @@ import dev.verbatim.shuffle.fallback.ThrottledLog;
 import dev.verbatim.shuffle.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.util.function.Supplier;
+import org.apache.spark.TaskContext;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.shuffle.ShuffleWriter;
+import org.apache.spark.util.TaskCompletionListener;
 import org.slf4j.LoggerFactory;
 import scala.Option;
 import scala.Product2;
@@ -24,12 +26,11 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   private final ShuffleWriter<K, V> stock;
   private final OutputRegistrar registrar;
   private final ShuffleCounters counters;
-  private final int shuffleId;
   private final OutputArena arena;
   private final Supplier<MapOutputFiles> files;
-  private boolean ended;
 
   /**
+   * @param task the map task that writes
    * @param files asked after the commit
    */
   public RegisteringShuffleWriter(
@@ -37,14 +38,17 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
       OutputRegistrar registrar,
       ShuffleCounters counters,
       int shuffleId,
+      TaskContext task,
       Supplier<MapOutputFiles> files) {
     this.stock = stock;
     this.registrar = registrar;
     this.counters = counters;
-    this.shuffleId = shuffleId;
     this.arena = registrar.arena(shuffleId);
     this.files = files;
     registrar.mapTaskBegins(shuffleId);
+    // Spark does not stop the writer of a task that an Error ends, such as SparkOutOfMemoryError.
+    TaskCompletionListener end = _ -> registrar.mapTaskEnds(shuffleId);
+    task.addTaskCompletionListener(end);
   }
 
   @Override
@@ -54,18 +58,11 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
 
   @Override
   public Option<MapStatus> stop(boolean success) {
-    try {
-      Option<MapStatus> status = stock.stop(success);
-      if (success && status.isDefined()) {
-        register();
-      }
-      return status;
-    } finally {
-      if (!ended) { // Spark stops a writer again when that has failed
-        ended = true;
-        registrar.mapTaskEnds(shuffleId);
-      }
+    Option<MapStatus> status = stock.stop(success);
+    if (success && status.isDefined()) {
+      register();
     }
+    return status;
   }
 
   private void register() {

@@ -273,6 +273,28 @@ class OutputPublisherTest {
   }
 
   @Test
+  void shouldNotGatherForLongerThanReadersWait() throws Exception {
+    announced.complete(null);
+    OutputPublisher prompt =
+        new OutputPublisher(
+            driver,
+            counters,
+            timer,
+            Duration.ofMillis(1),
+            Duration.ofMillis(100),
+            Duration.ofHours(1));
+    prompt.announce(null, "RDMA off");
+    prompt.mapTaskBegins(5);
+
+    long start = System.nanoTime();
+    prompt.publish(5, output(0), () -> {});
+    sent();
+
+    Duration gathered = Duration.ofNanos(System.nanoTime() - start);
+    assertTrue(gathered.compareTo(OutputPublisher.LONGEST_GATHERING) < 0, gathered.toString());
+  }
+
+  @Test
   void shouldSendAtOnceWhenTheTimerHasStopped() throws Exception {
     OutputPublisher prompt = prompt(Duration.ofHours(1));
     prompt.mapTaskBegins(5);
