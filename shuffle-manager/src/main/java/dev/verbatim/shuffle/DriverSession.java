@@ -1,9 +1,7 @@
 package dev.verbatim.shuffle;
 
 import dev.verbatim.shuffle.conf.RdmaConf;
-import dev.verbatim.shuffle.metrics.MetricsSource;
 import dev.verbatim.shuffle.metrics.ShuffleReport;
-import dev.verbatim.shuffle.metrics.SourceRegistration;
 import dev.verbatim.shuffle.registry.DriverRegistry;
 import dev.verbatim.shuffle.registry.RegistryEndpoint;
 import dev.verbatim.shuffle.registry.SparkBroadcasts;
@@ -12,29 +10,28 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
+import org.apache.spark.SparkContext$;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import scala.Option;
 
 /** The driver's part: the registry, open to executors over Spark's RPC. */
 final class DriverSession implements AutoCloseable {
-  private static final long METRICS_MILLIS = 500;
+  private static final long REFRESH_MILLIS = 500;
 
   private static final Logger LOG = LoggerFactory.getLogger(DriverSession.class);
 
   private final ScheduledExecutorService timer = Threads.timer("registry");
   private final DriverRegistry registry;
   private final SparkEnv env;
-  private final MetricsSource metrics;
+  private final DriverMetrics metrics;
   private final RpcEndpointRef endpoint;
   private final AtomicBoolean listening = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
-
-  /** Null until Spark can name metrics; the timer's, and guarded by {@link #metrics}. */
-  private SourceRegistration registration;
 
   /**
    * @param tracker has each shuffle from before its map tasks start until it is removed, and again
@@ -49,26 +46,24 @@ final class DriverSession implements AutoCloseable {
             new SparkBroadcasts(env));
     this.env = env;
     this.endpoint = RegistryEndpoint.open(env.rpcEnv(), registry);
-    this.metrics = MetricsSource.ofDriver(registry::view);
+    this.metrics = new DriverMetrics(registry, env.metricsSystem());
     timer.scheduleWithFixedDelay(
-        this::refreshMetrics, METRICS_MILLIS, METRICS_MILLIS, TimeUnit.MILLISECONDS);
+        this::refresh, REFRESH_MILLIS, REFRESH_MILLIS, TimeUnit.MILLISECONDS);
   }
 
-  /** Spark names metrics by the application's id, which it has soon after shuffle managers. */
-  private void refreshMetrics() {
-    synchronized (metrics) {
-      if (registration == null && !closed.get() && env.conf().contains("spark.app.id")) {
-        registration = SourceRegistration.register(env.metricsSystem(), metrics);
-      }
-    }
-    try {
-      metrics.show(registry.executors());
-    } catch (RuntimeException e) { // thrown on, it would end the repetition
-      LOG.warn("The metrics of executors are not up to date", e);
+  /**
+   * Waits for the context to be complete. Until then even its configuration may have the
+   * application's id, by which metrics are named, of another one that it was taken from.
+   */
+  private void refresh() {
+    Option<SparkContext> context = SparkContext$.MODULE$.getActive();
+    if (context.isDefined()) {
+      listen(context.get());
+      metrics.refresh();
     }
   }
 
-  /** Hears of lost executors from the first shuffle on: before, the context is not complete. */
+  /** Hears of lost executors from now on; the context must be complete. */
   void listen(SparkContext context) {
     if (listening.compareAndSet(false, true)) {
       context.addSparkListener(
@@ -92,11 +87,7 @@ final class DriverSession implements AutoCloseable {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      synchronized (metrics) {
-        if (registration != null) {
-          registration.close();
-        }
-      }
+      metrics.close();
       env.rpcEnv().stop(endpoint);
       timer.shutdownNow();
       LOG.info("{}", registry.report().describe());

@@ -78,7 +78,8 @@ public final class RdmaShuffleManager extends SortShuffleManager {
       metrics =
           Optional.of(
               SourceRegistration.register(
-                  SparkEnv.get().metricsSystem(), MetricsSource.ofExecutor(executor.counters())));
+                  SparkEnv.get().metricsSystem(),
+                  () -> MetricsSource.ofExecutor(executor.counters())));
     }
   }
 

@@ -14,12 +14,14 @@ import dev.verbatim.it.spark.fixture.StandIn;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
 import dev.verbatim.it.spark.fixture.Traffic;
+import dev.verbatim.shuffle.metrics.MetricsSource;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import org.apache.spark.ExecutorAllocationClient;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.scheduler.ExecutorDecommissionInfo;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -61,6 +63,31 @@ class ExecutorsComeAndGoTest extends ApplicationTests {
         .set("spark.storage.decommission.enabled", true)
         .set("spark.storage.decommission.shuffleBlocks.enabled", true)
         .set("spark.storage.decommission.replicationReattemptInterval", "1s");
+  }
+
+  @Test
+  @Order(0)
+  void shouldForgetExecutorsThatGoBeforeThereIsAnyShuffle() {
+    Deadline.await(
+        "end of idle executors",
+        Duration.ofSeconds(60),
+        () -> executorsWithRdma() == 1,
+        this::executorsWithRdma);
+
+    awaitAllExecutors();
+  }
+
+  /** As the driver's metrics tell it. */
+  private long executorsWithRdma() {
+    return (Long)
+        SparkEnv.get()
+            .metricsSystem()
+            .getSourcesByName(MetricsSource.NAME)
+            .head()
+            .metricRegistry()
+            .getGauges()
+            .get(MetricsSource.WITH_RDMA)
+            .getValue();
   }
 
   @Test
