@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 @Tag("standin")
 class StandInMetricsTest extends MetricsTests {
   private static final Pattern SELECTOR = Pattern.compile("\\b(verbatim_\\w+)(?:\\{([^}]*)})?");
+  private static final Pattern WINDOW = Pattern.compile("\\[([^]]+)]");
   private static final Pattern CONDITION = Pattern.compile("(\\w+)(?:=|!=|=~|!~)\"([^\"]*)\"");
   private static final Pattern LABEL = Pattern.compile("\\{\\{ ?(?:\\$labels\\.)?(\\w+) ?}}");
 
@@ -80,6 +81,8 @@ class StandInMetricsTest extends MetricsTests {
     assertTrue(expressions.size() > panels + 6, "expressions of the alerts were found");
     dashboard.findValuesAsText("definition").forEach(expressions::add);
 
+    assertEquals(List.of(), tooShort(expressions));
+
     Scrape scrape = scrape();
     assertEquals(List.of(), missing(scrape, expressions));
     Set<String> labels =
@@ -97,6 +100,24 @@ class StandInMetricsTest extends MetricsTests {
         List.of(),
         scrape.all().stream().map(Series::name).filter(n -> !n.startsWith("verbatim_")).toList(),
         "prometheus.yml has no name for");
+  }
+
+  /** Of a window with fewer than two scrapes Prometheus tells nothing, of few not much. */
+  private static List<String> tooShort(List<String> expressions) {
+    Duration scrapes =
+        Duration.parse(
+            "PT"
+                + Scrape.yaml("prometheus.yml")
+                    .required("scrape_configs")
+                    .required(0)
+                    .required("scrape_interval")
+                    .asText());
+    return expressions.stream()
+        .flatMap(expression -> WINDOW.matcher(expression).results())
+        .map(window -> window.group(1))
+        .filter(window -> !window.equals("$__rate_interval")) // at least four
+        .filter(window -> Duration.parse("PT" + window).compareTo(scrapes.multipliedBy(4)) < 0)
+        .toList();
   }
 
   private static List<String> missing(Scrape scrape, List<String> expressions) {
