@@ -23,7 +23,9 @@ final class DriverMetrics implements AutoCloseable {
     this.system = system;
   }
 
-  /** To be called again and again from when the context is complete: Spark can name metrics then. */
+  /**
+   * To be called again and again from when the context is complete: Spark can name metrics then.
+   */
   void refresh() {
     try {
       show();

@@ -21,7 +21,9 @@ import javax.crypto.spec.SecretKeySpec;
 import org.apache.spark.SecurityManager;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
 import org.apache.spark.util.RpcUtils;
+import org.apache.spark.util.TaskCompletionListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -204,10 +206,16 @@ final class ExecutorSession implements AutoCloseable {
     return active == null ? obstacle.describe() : active.describe();
   }
 
-  /** Sends the counters to the driver if they have changed. */
-  void report() {
-    if (publisher != null) {
-      publisher.report();
+  /**
+   * Tells the driver what a task that reads a shuffle has moved. Listeners run last one first: this
+   * one after the fetcher's.
+   */
+  void reportAtEnd(TaskContext task) {
+    OutputPublisher told = publisher;
+    if (told != null) {
+      told.readTaskBegins();
+      TaskCompletionListener end = _ -> told.readTaskEnds();
+      task.addTaskCompletionListener(end);
     }
   }
 
@@ -235,7 +243,9 @@ final class ExecutorSession implements AutoCloseable {
       active.close();
       removeExitHook();
     }
-    report();
+    if (publisher != null) {
+      publisher.report();
+    }
     timer.shutdownNow();
   }
 

@@ -25,7 +25,6 @@ import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
 import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
-import org.apache.spark.util.TaskCompletionListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.Option;
@@ -154,7 +153,7 @@ public final class RdmaShuffleManager extends SortShuffleManager {
       int endPartition,
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
-    reportAtEnd(context);
+    executor.reportAtEnd(context);
     ShuffleDependency<K, Object, C> dependency = dependency(handle);
     Optional<FallbackReason> reason =
         executor.active().isEmpty() ? Optional.of(executor.reason()) : reasonOfShuffle(dependency);
@@ -178,15 +177,6 @@ public final class RdmaShuffleManager extends SortShuffleManager {
         metrics,
         executor.active().get().client(dependency.partitioner().numPartitions()),
         SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context));
-  }
-
-  /**
-   * Sends the counters before the task's result is sent, so that the driver's numbers are right
-   * when an action returns. Listeners run last one first: this one after the fetcher's.
-   */
-  private void reportAtEnd(TaskContext context) {
-    TaskCompletionListener listener = ended -> executor.report();
-    context.addTaskCompletionListener(listener);
   }
 
   private static Optional<FallbackReason> reasonOfShuffle(ShuffleDependency<?, ?, ?> dependency) {

@@ -206,8 +206,8 @@ public final class RdmaConf {
               "2s",
               "100ms",
               "1h",
-              "How often an executor sends changed counters to the driver, besides at the end of"
-                  + " each task that read a shuffle."));
+              "How often an executor sends changed counters to the driver, besides when the last"
+                  + " task that reads a shuffle ends in it."));
 
   private final Map<ConfigEntry<?>, Object> values;
   private final List<String> warnings;

@@ -6,8 +6,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What an application's executors have moved, as far as the driver knows: exact up to the tasks
- * that have ended.
+ * What an application's executors have moved, as far as the driver knows: exact where no task reads
+ * a shuffle now, and some seconds old otherwise.
  *
  * @param total sum over all executors
  * @param executors by executor id, lost ones included

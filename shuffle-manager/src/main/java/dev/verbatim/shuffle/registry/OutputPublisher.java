@@ -67,6 +67,9 @@ public final class OutputPublisher {
   /** Map tasks of each shuffle that run now. */
   private final Map<Integer, Integer> running = new HashMap<>();
 
+  /** Tasks that read a shuffle now. */
+  private int reading;
+
   private CounterSnapshot reported = CounterSnapshot.ZERO;
   private Announcement announcement;
 
@@ -270,6 +273,23 @@ public final class OutputPublisher {
       if (gone.contains(record.entry().shuffleId())) {
         record.tooLate().run();
       }
+    }
+  }
+
+  /** A task begins to read a shuffle; {@link #readTaskEnds} is to follow. */
+  public synchronized void readTaskBegins() {
+    reading++;
+  }
+
+  /**
+   * A task that reads a shuffle is about to send its result. The last one sends the counters first,
+   * so that the driver's numbers are right when an action returns and nothing else runs. From each
+   * task it would be as many messages as the records' that are saved by gathering.
+   */
+  public synchronized void readTaskEnds() {
+    reading--;
+    if (reading == 0) {
+      report();
     }
   }
 

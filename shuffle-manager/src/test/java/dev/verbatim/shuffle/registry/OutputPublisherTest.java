@@ -159,6 +159,22 @@ class OutputPublisherTest {
   }
 
   @Test
+  void shouldReportTheCountersWhenTheLastTaskThatReadsEnds() {
+    publisher.readTaskBegins();
+    publisher.readTaskBegins();
+    counters.blockByRdma(42);
+    publisher.readTaskEnds();
+    verify(driver, never()).report(any());
+
+    publisher.readTaskEnds();
+    verify(driver).report(counters.snapshot());
+
+    publisher.readTaskBegins();
+    publisher.readTaskEnds();
+    verify(driver, times(1)).report(any());
+  }
+
+  @Test
   void shouldAnnounceAgainWithTheNextRecordsWhenTheDriverHasNotAnsweredForLong() throws Exception {
     when(driver.announce(any(), anyString())).thenReturn(CompletableFuture.failedFuture(LOST));
     announced.completeExceptionally(LOST);
