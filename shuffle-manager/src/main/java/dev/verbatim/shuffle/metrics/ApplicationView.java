@@ -1,18 +1,24 @@
 package dev.verbatim.shuffle.metrics;
 
 import dev.verbatim.shuffle.metrics.ShuffleReport.ExecutorReport;
+import java.util.Map;
 import java.util.Set;
 
 /**
  * What the driver knows at one moment.
  *
- * @param report of all executors, lost ones included
+ * @param executors by executor id, lost ones included
  * @param living ids of the executors that are here
  * @param executorsWithRdma how many of them have RDMA on
  * @param records of map outputs that the registry holds
  */
 public record ApplicationView(
-    ShuffleReport report, Set<String> living, int executorsWithRdma, int records) {
+    Map<String, ExecutorReport> executors, Set<String> living, int executorsWithRdma, int records) {
+
+  /** Sums of what all executors have done. */
+  CounterSnapshot total() {
+    return ShuffleReport.of(executors).total();
+  }
 
   /** Sums of what living executors have and hold now. */
   CounterSnapshot now() {
@@ -21,7 +27,7 @@ public record ApplicationView(
 
   /** Counters of an executor; all 0 when it is not known. */
   CounterSnapshot of(String executorId) {
-    ExecutorReport of = report.executors().get(executorId);
+    ExecutorReport of = executors.get(executorId);
     return of == null ? CounterSnapshot.ZERO : of.counters();
   }
 

@@ -56,7 +56,7 @@ public final class MetricsSource implements Source {
   public static MetricsSource ofDriver(Supplier<ApplicationView> view) {
     Supplier<ApplicationView> recent = new Recently<>(view);
     Supplier<CounterSnapshot> now = new Recently<>(() -> recent.get().now());
-    Supplier<CounterSnapshot> total = () -> recent.get().report().total();
+    Supplier<CounterSnapshot> total = new Recently<>(() -> recent.get().total());
     MetricsSource source = new MetricsSource(recent);
     source.addNumbers("", total, now);
     source.addFamilies(total);
@@ -108,8 +108,12 @@ public final class MetricsSource implements Source {
   }
 
   private boolean remove(String id) {
+    // By name: it would take seconds to look through all of them for each of many executors.
     String prefix = EXECUTOR + id + ".";
-    registry.removeMatching((name, metric) -> name.startsWith(prefix));
+    for (ShuffleMetric metric : ShuffleMetric.values()) {
+      registry.remove(prefix + metric.text());
+    }
+    registry.remove(prefix + READ_LATENCY);
     return true;
   }
 

@@ -3,6 +3,7 @@ package dev.verbatim.shuffle.registry;
 import dev.verbatim.shuffle.fallback.ThrottledLog;
 import dev.verbatim.shuffle.metrics.ApplicationView;
 import dev.verbatim.shuffle.metrics.ShuffleReport;
+import dev.verbatim.shuffle.metrics.ShuffleReport.ExecutorReport;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
 import dev.verbatim.shuffle.reader.PeerState;
 import dev.verbatim.shuffle.registry.HeldQuestions.Held;
@@ -278,8 +279,13 @@ public final class DriverRegistry {
     }
   }
 
-  public synchronized ShuffleReport report() {
-    return ledger.report();
+  public ShuffleReport report() {
+    return ShuffleReport.of(reports());
+  }
+
+  /** To be summed up without the lock: with many executors that takes its time. */
+  private synchronized Map<String, ExecutorReport> reports() {
+    return ledger.reports();
   }
 
   /** Ids of the executors that are here. */
@@ -290,7 +296,7 @@ public final class DriverRegistry {
   /** All that metrics tell of the application. */
   public synchronized ApplicationView view() {
     long withRdma = peers.values().stream().filter(PeerState.On.class::isInstance).count();
-    return new ApplicationView(ledger.report(), executors(), (int) withRdma, records());
+    return new ApplicationView(ledger.reports(), executors(), (int) withRdma, records());
   }
 
   /** Records held, for tests and user interfaces. */

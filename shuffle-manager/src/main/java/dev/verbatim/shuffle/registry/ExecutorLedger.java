@@ -1,7 +1,6 @@
 package dev.verbatim.shuffle.registry;
 
 import dev.verbatim.shuffle.metrics.CounterSnapshot;
-import dev.verbatim.shuffle.metrics.ShuffleReport;
 import dev.verbatim.shuffle.metrics.ShuffleReport.ExecutorReport;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -49,11 +48,12 @@ final class ExecutorLedger {
     }
   }
 
-  ShuffleReport report() {
+  /** A copy of all, by executor id. */
+  Map<String, ExecutorReport> reports() {
     Map<String, ExecutorReport> all = new HashMap<>(reports);
     if (earlierCount > 0) {
       all.put("earlier", new ExecutorReport(earlierCount + " executors lost earlier", earlier));
     }
-    return ShuffleReport.of(all);
+    return all;
   }
 }

@@ -110,12 +110,10 @@ class MetricsSourceTest {
 
   private static ApplicationView view(Set<String> living, String... all) {
     return new ApplicationView(
-        ShuffleReport.of(
-            IntStream.range(0, all.length)
-                .boxed()
-                .collect(
-                    Collectors.toMap(
-                        i -> all[i], i -> new ExecutorReport("", counters().snapshot())))),
+        IntStream.range(0, all.length)
+            .boxed()
+            .collect(
+                Collectors.toMap(i -> all[i], i -> new ExecutorReport("", counters().snapshot()))),
         living,
         1,
         17);
