@@ -38,12 +38,15 @@ class PeerDeviceTest extends DeviceTest {
 
     List<Outcome> outcomes = new ArrayList<>();
     Thread killer = null;
+    // As many as take longer than this thread may be kept waiting: some must be under way when the
+    // peer dies.
+    int underWay = 64;
     for (int i = 0; connection.isOpen(); i++) {
       outcomes.add(post(reader, connection, region.iova(), region.rkey(), 500_000));
       if (i == 20) {
         killer = Thread.ofPlatform().start(first.process()::destroyForcibly);
       }
-      int oldestOpen = i - 8;
+      int oldestOpen = i - underWay;
       if (oldestOpen >= 0) {
         Transports.await("READ " + oldestOpen, outcomes.get(oldestOpen)::hasEnded);
       }
