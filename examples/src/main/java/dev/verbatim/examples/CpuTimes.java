@@ -16,9 +16,17 @@ public record CpuTimes(long userMillis, long systemMillis) implements Serializab
 
   /** Of a process, all of its threads: proc_pid_stat(5). */
   public static CpuTimes of(long pid) throws IOException {
-    String line = Files.readString(Path.of("/proc/" + pid + "/stat"));
+    return parse(Files.readString(Path.of("/proc/" + pid + "/stat")));
+  }
+
+  /**
+   * Of a process or a thread.
+   *
+   * @param stat its line, as in proc_pid_stat(5)
+   */
+  public static CpuTimes parse(String stat) {
     // The name before it may hold anything.
-    String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
     return new CpuTimes(ticks(fields[11]), ticks(fields[12]));
   }
 

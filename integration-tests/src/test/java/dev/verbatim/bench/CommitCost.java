@@ -18,19 +18,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
-import org.apache.spark.HashPartitioner;
 import org.apache.spark.ShuffleDependency;
-import org.apache.spark.SparkContext;
-import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.rdd.ShuffledRDD;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 import scala.Tuple2;
-import scala.concurrent.Await;
-import scala.reflect.ClassTag;
-import scala.reflect.ClassTag$;
 
 /**
  * Measures what registration adds to map tasks: in one executor, writers of Spark's shuffle manager
@@ -38,8 +31,6 @@ import scala.reflect.ClassTag$;
  */
 @Command(name = "commit-cost", mixinStandardHelpOptions = true)
 public final class CommitCost implements Callable<Integer> {
-  private static final ClassTag<Integer> INTEGER = ClassTag$.MODULE$.apply(Integer.class);
-  private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);
   private static final int WARM_UPS = 3;
   private static final int OUTPUTS = 12;
   private static final int REDUCERS = 16;
@@ -83,22 +74,28 @@ public final class CommitCost implements Callable<Integer> {
         }
       }
     }
-    report("map-commit", "time to write and commit %d MiB", with, without, Cost::millis);
-    report("map-commit-cpu", "CPU of the executor for %d MiB", with, without, Cost::cpuMillis);
+    List<Goal> goals = List.of(Goal.parse("ratio <= 1.02"));
+    report("map-commit", "time to write and commit", goals, with, without, Cost::millis);
+    report("map-commit-cpu", "CPU of the executor for", List.of(), with, without, Cost::cpuMillis);
     return 0;
   }
 
   private void report(
-      String name, String what, List<Cost> with, List<Cost> without, ToDoubleFunction<Cost> of)
+      String name,
+      String what,
+      List<Goal> goals,
+      List<Cost> with,
+      List<Cost> without,
+      ToDoubleFunction<Cost> of)
       throws IOException {
     figures.add(
         new Figure(
             name,
-            what.formatted(mebibytes) + ", a map output",
+            "%s %d MiB, a map output".formatted(what, mebibytes),
             "ms",
             new Figure.Side("registration on", with.stream().mapToDouble(of).boxed().toList()),
             new Figure.Side("Spark's sort", without.stream().mapToDouble(of).boxed().toList()),
-            name.endsWith("cpu") ? List.of() : List.of(Goal.parse("ratio <= 1.02")),
+            goals,
             deviceName.equals("standin") ? "The device is a stand-in" : null,
             null));
   }
@@ -120,7 +117,16 @@ public final class CommitCost implements Callable<Integer> {
     Round(TestCluster cluster, boolean stockFirst) throws Exception {
       this.cluster = cluster;
       int records = (int) (((long) mebibytes << 20) / RECORD);
-      ShuffleDependency<?, ?, ?> shuffle = shuffle(cluster.session().sparkContext());
+      // One that the driver knows, with one small map output.
+      ShuffleDependency<?, ?, ?> shuffle =
+          MapStage.run(
+              cluster
+                  .context()
+                  .parallelize(List.of(1), 1)
+                  .mapToPair(key -> new Tuple2<>(key, new byte[1])),
+              REDUCERS,
+              null,
+              Duration.ofMinutes(1));
       awaitRegistered(1);
       outputs = new MapOutputs(shuffle.shuffleHandle(), OUTPUTS, records, RECORD);
       costs[stockFirst ? 0 : 1] = cost(stockFirst);
@@ -134,28 +140,6 @@ public final class CommitCost implements Callable<Integer> {
 
     Cost without() {
       return costs[0];
-    }
-
-    /** A shuffle that the driver knows, with one small map output. */
-    private static ShuffleDependency<?, ?, ?> shuffle(SparkContext context) throws Exception {
-      ShuffleDependency<?, ?, ?> shuffle =
-          (ShuffleDependency<?, ?, ?>)
-              new ShuffledRDD<Integer, byte[], byte[]>(
-                      new JavaSparkContext(context)
-                          .parallelize(List.of(1), 1)
-                          .mapToPair(key -> new Tuple2<>(key, new byte[1]))
-                          .rdd(),
-                      new HashPartitioner(REDUCERS),
-                      INTEGER,
-                      BYTES,
-                      BYTES)
-                  .dependencies()
-                  .head();
-      Await.result(
-          context.submitMapStage(shuffle),
-          scala.concurrent.duration.Duration.create(
-              Deadline.of(Duration.ofMinutes(1)).toSeconds(), "s"));
-      return shuffle;
     }
 
     private Cost cost(boolean stock) throws IOException {

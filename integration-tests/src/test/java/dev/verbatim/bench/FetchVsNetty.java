@@ -19,18 +19,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
-import org.apache.spark.HashPartitioner;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkContext;
-import org.apache.spark.rdd.ShuffledRDD;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import scala.concurrent.Await;
-import scala.reflect.ClassTag;
-import scala.reflect.ClassTag$;
 
 /**
  * Compares fetching many blocks from one executor through this shuffle manager's reader with
@@ -39,8 +34,6 @@ import scala.reflect.ClassTag$;
  */
 @Command(name = "fetch-vs-netty", mixinStandardHelpOptions = true)
 public final class FetchVsNetty implements Callable<Integer> {
-  private static final ClassTag<Integer> INTEGER = ClassTag$.MODULE$.apply(Integer.class);
-  private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);
 
   @Parameters(index = "0", description = "standin or softroce.")
   private String deviceName;
@@ -139,7 +132,12 @@ public final class FetchVsNetty implements Callable<Integer> {
       ExecutorPlace server = places.getFirst();
       reader = places.getLast();
       wanted = blocks.sum();
-      ShuffleDependency<?, ?, ?> shuffle = write(server, blocks);
+      ShuffleDependency<?, ?, ?> shuffle =
+          MapStage.run(
+              server.numbers(context, blocks.maps()).flatMapToPair(blocks::of),
+              blocks.reducers(),
+              new RawSerializer(),
+              Duration.ofMinutes(2));
       long pid = Executors.running().get(server.id()).pid();
       int all = blocks.reducers();
       fetch = new BlockFetch(shuffle.shuffleHandle(), all, perReader == 0 ? all : perReader, pid);
@@ -148,26 +146,6 @@ public final class FetchVsNetty implements Callable<Integer> {
           Duration.ofSeconds(60),
           () -> RdmaShuffleManager.report().total().outputsRegistered() == blocks.maps(),
           RdmaShuffleManager::report);
-    }
-
-    private ShuffleDependency<?, ?, ?> write(ExecutorPlace server, RandomBlocks blocks)
-        throws Exception {
-      ShuffleDependency<?, ?, ?> shuffle =
-          (ShuffleDependency<?, ?, ?>)
-              new ShuffledRDD<Integer, byte[], byte[]>(
-                      server.numbers(context, blocks.maps()).flatMapToPair(blocks::of).rdd(),
-                      new HashPartitioner(blocks.reducers()),
-                      INTEGER,
-                      BYTES,
-                      BYTES)
-                  .setSerializer(new RawSerializer())
-                  .dependencies()
-                  .head();
-      Await.result(
-          context.submitMapStage(shuffle),
-          scala.concurrent.duration.Duration.create(
-              Deadline.of(Duration.ofMinutes(2)).toSeconds(), "s"));
-      return shuffle;
     }
 
     /** 0 where only the kernel knows. */

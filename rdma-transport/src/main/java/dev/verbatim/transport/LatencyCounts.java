@@ -91,14 +91,14 @@ public final class LatencyCounts {
     if (other.count == 0) {
       return this;
     }
-    long[] sum = counts.clone();
+    long[] sum = new long[BUCKETS];
     Arrays.setAll(sum, i -> counts[i] + other.counts[i]);
     return new LatencyCounts(sum);
   }
 
   /** What came since {@code earlier}. */
   public LatencyCounts since(LatencyCounts earlier) {
-    long[] added = counts.clone();
+    long[] added = new long[BUCKETS];
     Arrays.setAll(added, i -> Math.max(0, counts[i] - earlier.counts[i]));
     return new LatencyCounts(added);
   }

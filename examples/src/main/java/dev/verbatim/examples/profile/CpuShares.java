@@ -47,7 +47,7 @@ final class CpuShares {
       add(sample);
     }
     for (ThreadCpu thread : used.threads()) {
-      String name = thread.name().replaceFirst("[-# ]*\\d+$", "");
+      String name = ThreadCpu.withoutNumber(thread.name());
       if (name.equals(COPY)) {
         copy += thread.seconds();
       } else if (name.matches(SPARK_TRANSFER)) {

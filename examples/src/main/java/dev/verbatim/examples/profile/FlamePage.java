@@ -50,7 +50,7 @@ final class FlamePage {
   /** Threads that differ by a number or a task alone are drawn as one. */
   private static String group(String thread) {
     String group = thread.replaceFirst("^Executor task launch worker.*", "task");
-    return group.replaceFirst("[-# ]*\\d+$", "").replace(';', ' ');
+    return ThreadCpu.withoutNumber(group).replace(';', ' ');
   }
 
   /** The converter knows methods of Java by the slashes in their names. */

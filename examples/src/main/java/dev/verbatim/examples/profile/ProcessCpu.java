@@ -1,5 +1,6 @@
 package dev.verbatim.examples.profile;
 
+import dev.verbatim.examples.CpuTimes;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -16,15 +17,18 @@ import java.util.stream.Collectors;
  * @param seconds in programs and in the kernel, those of ended threads included
  */
 record ProcessCpu(long pid, double seconds, List<ThreadCpu> threads) {
-  private static final double SECONDS_PER_TICK = 0.01; // USER_HZ is 100 on all of Linux
-
   /**
    * One thread.
    *
    * @param id the kernel's
    * @param name its first 15 characters
    */
-  record ThreadCpu(long id, String name, double seconds) {}
+  record ThreadCpu(long id, String name, double seconds) {
+    /** What threads are called that differ by a number at the end alone. */
+    static String withoutNumber(String name) {
+      return name.replaceFirst("[-# ]*\\d+$", "");
+    }
+  }
 
   /** All time since the process began. */
   static ProcessCpu of(long pid) throws IOException {
@@ -47,9 +51,7 @@ record ProcessCpu(long pid, double seconds, List<ThreadCpu> threads) {
   }
 
   private static double seconds(String stat) {
-    // The name before it may hold anything.
-    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-    return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * SECONDS_PER_TICK;
+    return CpuTimes.parse(stat).totalMillis() / 1e3;
   }
 
   /** What was used since an earlier look at the same process. */

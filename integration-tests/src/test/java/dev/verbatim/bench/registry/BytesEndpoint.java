@@ -1,10 +1,10 @@
 package dev.verbatim.bench.registry;
 
+import dev.verbatim.shuffle.registry.BytesFunction;
 import org.apache.spark.rpc.RpcCallContext;
 import org.apache.spark.rpc.RpcEnv;
 import org.apache.spark.rpc.ThreadSafeRpcEndpoint;
 import scala.PartialFunction;
-import scala.runtime.AbstractPartialFunction;
 import scala.runtime.BoxedUnit;
 
 /** Takes arrays of bytes and answers each with an empty one. */
@@ -17,17 +17,6 @@ record BytesEndpoint(RpcEnv rpcEnv) implements ThreadSafeRpcEndpoint {
 
   @Override
   public PartialFunction<Object, BoxedUnit> receiveAndReply(RpcCallContext context) {
-    return new AbstractPartialFunction<>() {
-      @Override
-      public boolean isDefinedAt(Object message) {
-        return message instanceof byte[];
-      }
-
-      @Override
-      public BoxedUnit apply(Object message) {
-        context.reply(new byte[0]);
-        return BoxedUnit.UNIT;
-      }
-    };
+    return new BytesFunction(_ -> context.reply(new byte[0]));
   }
 }

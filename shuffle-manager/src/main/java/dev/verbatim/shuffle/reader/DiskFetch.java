@@ -28,17 +28,11 @@ final class DiskFetch {
   private final PeerConnection connection;
   private final List<ShuffleBlock> blocks;
 
-  DiskFetch(
-      RdmaFetch fetch,
-      FetchAttempt attempt,
-      FetchContext context,
-      DownloadFileManager files,
-      PeerConnection connection,
-      List<ShuffleBlock> blocks) {
-    this.fetch = fetch;
+  DiskFetch(FetchAttempt attempt, PeerConnection connection, List<ShuffleBlock> blocks) {
+    this.fetch = attempt.fetch();
     this.attempt = attempt;
-    this.context = context;
-    this.files = files;
+    this.context = attempt.context();
+    this.files = fetch.files();
     this.connection = connection;
     this.blocks = blocks;
   }

@@ -48,6 +48,14 @@ final class FetchAttempt {
     this.number = number;
   }
 
+  RdmaFetch fetch() {
+    return fetch;
+  }
+
+  FetchContext context() {
+    return context;
+  }
+
   void start() {
     long[] mapIds = blocks.stream().mapToLong(block -> block.mapId).distinct().toArray();
     context
@@ -137,7 +145,7 @@ final class FetchAttempt {
   }
 
   private void readIndex(PeerConnection connection, List<ShuffleBlock> some) {
-    new IndexFetch(fetch, this, context, connection, some).start(number == 1);
+    new IndexFetch(this, connection, some).start(number == 1);
   }
 
   /**
@@ -155,9 +163,9 @@ final class FetchAttempt {
       return;
     }
     if (fetch.files() == null) {
-      new MemoryFetch(fetch, this, context, connection, sound).start();
+      new MemoryFetch(this, connection, sound).start();
     } else {
-      DiskFetch disk = new DiskFetch(fetch, this, context, fetch.files(), connection, sound);
+      DiskFetch disk = new DiskFetch(this, connection, sound);
       fetch.onIo(disk::run);
     }
   }

@@ -37,15 +37,10 @@ final class IndexFetch {
   /** Bytes of the buffer. */
   private int bytes;
 
-  IndexFetch(
-      RdmaFetch fetch,
-      FetchAttempt attempt,
-      FetchContext context,
-      PeerConnection connection,
-      List<ShuffleBlock> blocks) {
-    this.fetch = fetch;
+  IndexFetch(FetchAttempt attempt, PeerConnection connection, List<ShuffleBlock> blocks) {
+    this.fetch = attempt.fetch();
     this.attempt = attempt;
-    this.context = context;
+    this.context = attempt.context();
     this.connection = connection;
     this.blocks = blocks;
     this.starts = new int[blocks.size()];

@@ -62,15 +62,10 @@ final class MemoryFetch {
   /** What becomes of the blocks that are left over, since a failure; null without one. */
   private Consumer<List<ShuffleBlock>> ending;
 
-  MemoryFetch(
-      RdmaFetch fetch,
-      FetchAttempt attempt,
-      FetchContext context,
-      PeerConnection connection,
-      List<ShuffleBlock> blocks) {
-    this.fetch = fetch;
+  MemoryFetch(FetchAttempt attempt, PeerConnection connection, List<ShuffleBlock> blocks) {
+    this.fetch = attempt.fetch();
     this.attempt = attempt;
-    this.context = context;
+    this.context = attempt.context();
     this.connection = connection;
     this.blocks = blocks;
     this.waiting = new PieceBatches(blocks);

@@ -13,7 +13,6 @@ import org.apache.spark.rpc.RpcEnv;
 import org.apache.spark.rpc.ThreadSafeRpcEndpoint;
 import org.slf4j.LoggerFactory;
 import scala.PartialFunction;
-import scala.runtime.AbstractPartialFunction;
 import scala.runtime.BoxedUnit;
 
 /** Connects the registry to Spark's RPC. All messages are byte arrays: see {@link MessageCodec}. */
@@ -87,21 +86,13 @@ public final class RegistryEndpoint implements ThreadSafeRpcEndpoint {
   }
 
   private static PartialFunction<Object, BoxedUnit> onBytes(Handler handler) {
-    return new AbstractPartialFunction<>() {
-      @Override
-      public boolean isDefinedAt(Object message) {
-        return message instanceof byte[];
-      }
-
-      @Override
-      public BoxedUnit apply(Object message) {
-        try {
-          handler.handle((byte[]) message);
-        } catch (MalformedMessageException e) {
-          LOG.warn("dropped", "A message was dropped: " + e.getMessage(), null);
-        }
-        return BoxedUnit.UNIT;
-      }
-    };
+    return new BytesFunction(
+        bytes -> {
+          try {
+            handler.handle(bytes);
+          } catch (MalformedMessageException e) {
+            LOG.warn("dropped", "A message was dropped: " + e.getMessage(), null);
+          }
+        });
   }
 }

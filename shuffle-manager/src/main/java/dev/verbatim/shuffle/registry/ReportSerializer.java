@@ -12,6 +12,8 @@ import dev.verbatim.transport.TransportCounters;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
 
 /** Kryo serializer for an executor's counters: numbers of variable length, most of them small. */
 final class ReportSerializer extends Serializer<Report> {
@@ -32,14 +34,7 @@ final class ReportSerializer extends Serializer<Report> {
         counters.regions(),
         counters.registerNanos(),
         counters.handOverNanos());
-    output.writeVarInt(counters.fallbacks().size(), true);
-    counters
-        .fallbacks()
-        .forEach(
-            (reason, count) -> {
-              Wire.writeReason(output, reason);
-              output.writeVarLong(count, true);
-            });
+    writeCounts(output, counters.fallbacks(), Wire::writeReason);
     write(output, counters.transport());
   }
 
@@ -48,9 +43,7 @@ final class ReportSerializer extends Serializer<Report> {
     String executorId = Wire.readText(input);
     long[] values = readNumbers(input, 10);
     Map<FallbackReason, Long> fallbacks = new EnumMap<>(FallbackReason.class);
-    for (int left = Wire.readCount(input, 2); left > 0; left--) {
-      fallbacks.put(Wire.readReason(input), input.readVarLong(true));
-    }
+    readCounts(input, fallbacks, Wire::readReason);
     return new Report(
         executorId,
         new CounterSnapshot(
@@ -85,24 +78,17 @@ final class ReportSerializer extends Serializer<Report> {
         counters.mappings(),
         counters.poolBytes(),
         counters.poolUsedBytes());
-    Map<Integer, Long> latency = counters.readLatency().byBucket();
-    output.writeVarInt(latency.size(), true);
-    latency.forEach(
-        (bucket, count) -> {
-          output.writeVarInt(bucket, true);
-          output.writeVarLong(count, true);
-        });
-    writeNamed(output, counters.readFailures());
-    writeNamed(output, counters.connectsRefused());
-    writeNamed(output, counters.asyncEvents());
+    writeCounts(
+        output, counters.readLatency().byBucket(), (out, bucket) -> out.writeVarInt(bucket, true));
+    writeCounts(output, counters.readFailures(), Wire::writeText);
+    writeCounts(output, counters.connectsRefused(), Wire::writeText);
+    writeCounts(output, counters.asyncEvents(), Wire::writeText);
   }
 
   private static TransportCounters readTransport(Input input) {
     long[] values = readNumbers(input, 14);
     Map<Integer, Long> latency = new TreeMap<>();
-    for (int left = Wire.readCount(input, 2); left > 0; left--) {
-      latency.put(input.readVarInt(true), input.readVarLong(true));
-    }
+    readCounts(input, latency, in -> in.readVarInt(true));
     return new TransportCounters(
         (int) values[0],
         (int) values[1],
@@ -138,20 +124,25 @@ final class ReportSerializer extends Serializer<Report> {
     return values;
   }
 
-  private static void writeNamed(Output output, Map<String, Long> counts) {
+  private static <K> void writeCounts(
+      Output output, Map<K, Long> counts, BiConsumer<Output, K> writeKey) {
     output.writeVarInt(counts.size(), true);
     counts.forEach(
-        (name, count) -> {
-          Wire.writeText(output, name);
+        (key, count) -> {
+          writeKey.accept(output, key);
           output.writeVarLong(count, true);
         });
   }
 
+  private static <K> void readCounts(Input input, Map<K, Long> counts, Function<Input, K> readKey) {
+    for (int left = Wire.readCount(input, 2); left > 0; left--) {
+      counts.put(readKey.apply(input), input.readVarLong(true));
+    }
+  }
+
   private static Map<String, Long> readNamed(Input input) {
     Map<String, Long> counts = new TreeMap<>();
-    for (int left = Wire.readCount(input, 2); left > 0; left--) {
-      counts.put(Wire.readText(input), input.readVarLong(true));
-    }
+    readCounts(input, counts, Wire::readText);
     return counts;
   }
 }
