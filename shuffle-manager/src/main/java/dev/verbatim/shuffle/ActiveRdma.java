@@ -131,6 +131,12 @@ final class ActiveRdma implements AutoCloseable {
     registrar.remove(shuffleId);
   }
 
+  /** For people. */
+  String device() {
+    TransportInfo info = transport.info();
+    return "%s port %d (%s)".formatted(info.device(), info.port(), info.linkLayer());
+  }
+
   /** The one line that the log has about it. */
   String describe() {
     TransportInfo info = transport.info();

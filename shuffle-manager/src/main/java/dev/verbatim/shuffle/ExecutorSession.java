@@ -122,7 +122,11 @@ final class ExecutorSession implements AutoCloseable {
     }
     // Also when the driver does not answer now: later it must know why, and take the counters.
     if (publisher != null && (first || !isUnreachable())) {
-      publisher.announce(active == null ? null : active.self(), describe());
+      if (active == null) {
+        publisher.announce(null, "", describe());
+      } else {
+        publisher.announce(active.self(), active.device(), describe());
+      }
     }
   }
 

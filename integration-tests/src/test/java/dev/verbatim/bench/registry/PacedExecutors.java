@@ -63,7 +63,7 @@ final class PacedExecutors {
             Duration.ofSeconds(2),
             Duration.ofHours(1));
     InetSocketAddress address = new InetSocketAddress("10.0.0.1", 4791);
-    publisher.announce(new PeerAddress(executorId, address, 42), "simulated");
+    publisher.announce(new PeerAddress(executorId, address, 42), "", "simulated");
     return publisher;
   }
 

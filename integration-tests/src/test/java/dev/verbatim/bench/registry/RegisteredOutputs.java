@@ -57,7 +57,7 @@ final class RegisteredOutputs implements AutoCloseable {
             Duration.ofMillis(5),
             Duration.ofSeconds(2),
             Duration.ofHours(1));
-    publisher.announce(null, "simulated");
+    publisher.announce(null, "", "simulated");
     registrar =
         new OutputRegistrar(
             transport,

@@ -123,7 +123,7 @@ class RegistryRpcTest {
   void shouldArriveWhenFirstSendingsAreRefused() throws Exception {
     faulty.faults((question, nth) -> nth < 2 ? Fault.REFUSED : Fault.NONE);
 
-    publisher.announce(WRITER, "RDMA on");
+    publisher.announce(WRITER, "", "RDMA on");
     publish(10, 11);
 
     awaitRecords(2);
@@ -138,7 +138,7 @@ class RegistryRpcTest {
   void shouldSendAgainWhenNoAnswerComesAndChangeNothingByIt() throws Exception {
     faulty.faults((question, nth) -> nth == 0 ? Fault.ANSWER_LOST : Fault.NONE);
 
-    publisher.announce(WRITER, "RDMA on");
+    publisher.announce(WRITER, "", "RDMA on");
     publish(10, 11);
     Deadline.await(
         "a second sending",
@@ -157,7 +157,7 @@ class RegistryRpcTest {
   /** The connection is reset under the messages, and for a while nobody listens. */
   @Test
   void shouldArriveWhenTheDriverCanBeReachedAgain() throws Exception {
-    publisher.announce(WRITER, "RDMA on");
+    publisher.announce(WRITER, "", "RDMA on");
     publish(10);
     awaitRecords(1);
     driver.shutdown();
@@ -173,7 +173,7 @@ class RegistryRpcTest {
 
   @Test
   void shouldHearOfRemovedShufflesOnceWhenTheFirstAnswerIsLost() {
-    publisher.announce(WRITER, "RDMA on");
+    publisher.announce(WRITER, "", "RDMA on");
     faulty.faults(
         (question, nth) ->
             question == Question.PUBLISH && nth == 0 ? Fault.ANSWER_LOST : Fault.NONE);
@@ -191,7 +191,7 @@ class RegistryRpcTest {
   void shouldWaitForAPeerThatIsNotKnownYet() throws Exception {
     faulty.faults(
         (question, nth) -> question == Question.ANNOUNCE && nth < 2 ? Fault.REFUSED : Fault.NONE);
-    publisher.announce(WRITER, "RDMA on");
+    publisher.announce(WRITER, "", "RDMA on");
     publish(10);
 
     Located located = locate(10);
@@ -204,7 +204,7 @@ class RegistryRpcTest {
   @Test
   void shouldFindAPeerThatWasNotKnownWhenItWasAskedForFirst() throws Exception {
     assertInstanceOf(PeerState.Off.class, locate(10).peer());
-    publisher.announce(WRITER, "RDMA on");
+    publisher.announce(WRITER, "", "RDMA on");
     publish(10);
     awaitRecords(1);
     faulty.faults((question, nth) -> Fault.NONE);

@@ -21,7 +21,8 @@ public final class RegistryProbe {
   public byte[] announce(String executorId) {
     InetSocketAddress address = new InetSocketAddress("10.0.0.1", 4791);
     return codec.encode(
-        new Message.Announce(executorId, new PeerAddress(executorId, address, 42), "simulated"));
+        new Message.Announce(
+            executorId, new PeerAddress(executorId, address, 42), "", "simulated"));
   }
 
   public byte[] publish(int shuffleId, List<MapOutputLocation> outputs) {

@@ -16,12 +16,12 @@ public record ApplicationView(
     Map<String, ExecutorReport> executors, Set<String> living, int executorsWithRdma, int records) {
 
   /** Sums of what all executors have done. */
-  CounterSnapshot total() {
+  public CounterSnapshot total() {
     return ShuffleReport.of(executors).total();
   }
 
   /** Sums of what living executors have and hold now. */
-  CounterSnapshot now() {
+  public CounterSnapshot now() {
     return living().stream().map(this::of).reduce(CounterSnapshot.ZERO, CounterSnapshot::plus);
   }
 

@@ -18,10 +18,11 @@ public record ShuffleReport(CounterSnapshot total, Map<String, ExecutorReport> e
   /**
    * One executor.
    *
-   * @param mode the device and port, or {@code RDMA off} and the reason
+   * @param device and port; empty when RDMA is off
+   * @param mode all of what it runs on, or {@code RDMA off} and the reason
    * @param counters its counters
    */
-  public record ExecutorReport(String mode, CounterSnapshot counters) {}
+  public record ExecutorReport(String device, String mode, CounterSnapshot counters) {}
 
   public static ShuffleReport of(Map<String, ExecutorReport> executors) {
     CounterSnapshot total =

@@ -82,8 +82,9 @@ public final class DriverLink {
    *
    * @param listener null when RDMA is off
    */
-  CompletableFuture<Void> announce(PeerAddress listener, String mode) {
-    return ask(new Announce(executorId, listener, mode), Taken.class).thenApply(taken -> null);
+  CompletableFuture<Void> announce(PeerAddress listener, String device, String mode) {
+    return ask(new Announce(executorId, listener, device, mode), Taken.class)
+        .thenApply(taken -> null);
   }
 
   /** A lost report costs an old counter, until the next one. */

@@ -2,6 +2,7 @@ package dev.verbatim.shuffle.registry;
 
 import dev.verbatim.shuffle.fallback.ThrottledLog;
 import dev.verbatim.shuffle.metrics.ApplicationView;
+import dev.verbatim.shuffle.metrics.ShuffleOutputs;
 import dev.verbatim.shuffle.metrics.ShuffleReport;
 import dev.verbatim.shuffle.metrics.ShuffleReport.ExecutorReport;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
@@ -22,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -44,12 +46,19 @@ public final class DriverRegistry {
   private static final ThrottledLog LOG =
       new ThrottledLog(LoggerFactory.getLogger(DriverRegistry.class));
 
+  /** Removed shuffles that are told of. */
+  static final int MOST_ENDED = 1000;
+
   private final byte[] token = new byte[32];
   private final Duration hold;
   private final IntPredicate live;
   private final TableSharing how;
   private final ScheduledExecutorService timer;
   private final Map<Integer, ShuffleTable> tables = new HashMap<>();
+
+  /** Shuffles that were removed last, in the order of that. */
+  private final LinkedHashMap<Integer, ShuffleOutputs> ended = new LinkedHashMap<>();
+
   private final Map<String, PeerState> peers = new HashMap<>();
   private final ExecutorLedger ledger = new ExecutorLedger();
   private final HeldQuestions questions = new HeldQuestions();
@@ -85,7 +94,7 @@ public final class DriverRegistry {
     List<Runnable> answers = new ArrayList<>();
     synchronized (this) {
       if (!ledger.isLost(executorId)) {
-        ledger.announce(executorId, message.mode());
+        ledger.announce(executorId, message.device(), message.mode());
         PeerState now =
             message.listener() == null
                 ? new PeerState.Off(executorId, message.mode())
@@ -152,6 +161,7 @@ public final class DriverRegistry {
           drop(id);
         }
       }
+      ended.remove(shuffleId);
       table = new ShuffleTable();
       tables.put(shuffleId, table);
     }
@@ -276,6 +286,10 @@ public final class DriverRegistry {
     ShuffleTable table = tables.remove(shuffleId);
     if (table != null) {
       table.forgetAnswers();
+      ended.put(shuffleId, table.outputs().ended());
+      if (ended.size() > MOST_ENDED) {
+        ended.pollFirstEntry();
+      }
     }
   }
 
@@ -297,6 +311,13 @@ public final class DriverRegistry {
   public synchronized ApplicationView view() {
     long withRdma = peers.values().stream().filter(PeerState.On.class::isInstance).count();
     return new ApplicationView(ledger.reports(), executors(), (int) withRdma, records());
+  }
+
+  /** What map outputs of each shuffle there are, by its id; of those removed the last ones too. */
+  public synchronized Map<Integer, ShuffleOutputs> shuffles() {
+    Map<Integer, ShuffleOutputs> shuffles = new HashMap<>(ended);
+    tables.forEach((id, table) -> shuffles.put(id, table.outputs()));
+    return shuffles;
   }
 
   /** Records held, for tests and user interfaces. */

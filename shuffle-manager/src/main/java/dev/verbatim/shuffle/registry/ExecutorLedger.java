@@ -20,11 +20,12 @@ final class ExecutorLedger {
   private long earlierCount;
 
   /** May come more than once: what was reported meanwhile stays. */
-  void announce(String executorId, String mode) {
+  void announce(String executorId, String device, String mode) {
     ExecutorReport before = reports.get(executorId);
     reports.put(
         executorId,
-        new ExecutorReport(mode, before == null ? CounterSnapshot.ZERO : before.counters()));
+        new ExecutorReport(
+            device, mode, before == null ? CounterSnapshot.ZERO : before.counters()));
   }
 
   /** Whether it is among those lost last. */
@@ -35,7 +36,7 @@ final class ExecutorLedger {
   /** Counters of an executor that is not here are ignored: they may be in the sum already. */
   void report(String executorId, CounterSnapshot counters) {
     reports.computeIfPresent(
-        executorId, (id, before) -> new ExecutorReport(before.mode(), counters));
+        executorId, (id, before) -> new ExecutorReport(before.device(), before.mode(), counters));
   }
 
   void lose(String executorId) {
@@ -52,7 +53,7 @@ final class ExecutorLedger {
   Map<String, ExecutorReport> reports() {
     Map<String, ExecutorReport> all = new HashMap<>(reports);
     if (earlierCount > 0) {
-      all.put("earlier", new ExecutorReport(earlierCount + " executors lost earlier", earlier));
+      all.put("earlier", new ExecutorReport("", earlierCount + " executors lost earlier", earlier));
     }
     return all;
   }

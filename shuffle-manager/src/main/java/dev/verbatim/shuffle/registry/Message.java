@@ -23,9 +23,11 @@ sealed interface Message {
    * Executor to driver, answered by {@link Taken}: how it is equipped. May come more than once.
    *
    * @param listener how peers connect to it, under its own name; null when RDMA is off
-   * @param mode device and port, or why RDMA is off
+   * @param device and port, for people; empty when RDMA is off
+   * @param mode all of what it runs on, or why RDMA is off
    */
-  record Announce(String executorId, PeerAddress listener, String mode) implements Message {}
+  record Announce(String executorId, PeerAddress listener, String device, String mode)
+      implements Message {}
 
   /**
    * Executor to driver, answered by {@link Taken}: map outputs, registered or declined. May come

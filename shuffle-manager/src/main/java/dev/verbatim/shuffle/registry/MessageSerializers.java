@@ -53,13 +53,15 @@ final class MessageSerializers {
     public void write(Kryo kryo, Output output, Announce message) {
       Wire.writeText(output, message.executorId());
       Wire.writePeer(output, message.listener());
+      Wire.writeText(output, message.device());
       Wire.writeText(output, message.mode());
     }
 
     @Override
     public Announce read(Kryo kryo, Input input, Class<Announce> type) {
       String executorId = Wire.readText(input);
-      return new Announce(executorId, Wire.readPeer(input, executorId), Wire.readText(input));
+      return new Announce(
+          executorId, Wire.readPeer(input, executorId), Wire.readText(input), Wire.readText(input));
     }
   }
 

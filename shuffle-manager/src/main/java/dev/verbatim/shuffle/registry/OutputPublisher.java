@@ -78,7 +78,7 @@ public final class OutputPublisher {
 
   private record Pending(Publish.Entry entry, Runnable tooLate, long since) {}
 
-  private record Announcement(PeerAddress listener, String mode) {}
+  private record Announcement(PeerAddress listener, String device, String mode) {}
 
   /**
    * @param delay how long records are gathered before they are sent; longer while map tasks of
@@ -124,15 +124,16 @@ public final class OutputPublisher {
    * has changed.
    *
    * @param listener null when RDMA is off
+   * @param device and port, for people; empty when RDMA is off
    */
-  public synchronized void announce(PeerAddress listener, String mode) {
-    announcement = new Announcement(listener, mode);
+  public synchronized void announce(PeerAddress listener, String device, String mode) {
+    announcement = new Announcement(listener, device, mode);
     announced = null;
     announced();
   }
 
   private synchronized CompletableFuture<Void> sendAnnouncement() {
-    return driver.announce(announcement.listener(), announcement.mode());
+    return driver.announce(announcement.listener(), announcement.device(), announcement.mode());
   }
 
   /** Tries once more when the driver has not answered for long. */

@@ -1,5 +1,6 @@
 package dev.verbatim.shuffle.registry;
 
+import dev.verbatim.shuffle.metrics.ShuffleOutputs;
 import dev.verbatim.shuffle.reader.MapOutputLocation;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -32,6 +33,8 @@ final class ShuffleTable {
   /** Map outputs whose executor is lost: no record of them will come any more. */
   private final Set<Long> lost = new HashSet<>();
 
+  private final OutputTally tally = new OutputTally();
+
   /** Answers by the position that they start from. */
   private final Map<Integer, Answer> answers = new HashMap<>();
 
@@ -50,9 +53,10 @@ final class ShuffleTable {
     }
     Integer former = positions.getOrNull(output.mapId());
     if (former != null) {
-      log.set(former, null);
+      tally.remove(log.set(former, null));
       forgetAnswers();
     }
+    tally.add(output);
     positions.update(output.mapId(), Integer.valueOf(log.size())); // or else ambiguous
     log.add(output);
   }
@@ -142,7 +146,7 @@ final class ShuffleTable {
     for (int i = 0; i < log.size(); i++) {
       MapOutputLocation output = log.get(i);
       if (output != null && output.executorId().equals(executorId)) {
-        log.set(i, null);
+        tally.remove(log.set(i, null));
         positions.subtractOne(output.mapId());
         lost.add(output.mapId());
       }
@@ -150,6 +154,11 @@ final class ShuffleTable {
     if (size() != before) {
       forgetAnswers();
     }
+  }
+
+  /** What the records held tell in all. */
+  ShuffleOutputs outputs() {
+    return tally.outputs();
   }
 
   /** Position after the last record. */

@@ -113,7 +113,8 @@ class MetricsSourceTest {
         IntStream.range(0, all.length)
             .boxed()
             .collect(
-                Collectors.toMap(i -> all[i], i -> new ExecutorReport("", counters().snapshot()))),
+                Collectors.toMap(
+                    i -> all[i], i -> new ExecutorReport("", "", counters().snapshot()))),
         living,
         1,
         17);

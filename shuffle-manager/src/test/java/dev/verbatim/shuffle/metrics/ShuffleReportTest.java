@@ -24,8 +24,8 @@ class ShuffleReportTest {
     ShuffleReport report =
         ShuffleReport.of(
             Map.of(
-                "1", new ExecutorReport("RDMA on: device rxe0", one.snapshot()),
-                "2", new ExecutorReport("RDMA off: NO_DEVICE", two.snapshot())));
+                "1", new ExecutorReport("", "RDMA on: device rxe0", one.snapshot()),
+                "2", new ExecutorReport("", "RDMA off: NO_DEVICE", two.snapshot())));
 
     assertEquals(100, report.bytesByRdma());
     assertEquals(1, report.blocksByTcp());

@@ -34,7 +34,7 @@ class DriverLinkTest {
   void shouldFailAQuestionThatCannotBeAsked() {
     doThrow(ERROR).when(driver).ask(any(), any(), any());
 
-    CompletableFuture<Void> answer = link.announce(null, "RDMA off");
+    CompletableFuture<Void> answer = link.announce(null, "", "RDMA off");
 
     assertSame(ERROR, assertThrows(ExecutionException.class, answer::get).getCause());
   }

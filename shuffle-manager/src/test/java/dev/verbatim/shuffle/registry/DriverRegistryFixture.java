@@ -33,8 +33,8 @@ abstract class DriverRegistryFixture {
 
   @BeforeEach
   void announce() {
-    registry.announce(new Announce("1", peer("1"), "RDMA on: rxe0"));
-    registry.announce(new Announce("2", null, "RDMA off: NO_DEVICE"));
+    registry.announce(new Announce("1", peer("1"), "rxe0 port 1", "RDMA on: rxe0"));
+    registry.announce(new Announce("2", null, "", "RDMA off: NO_DEVICE"));
   }
 
   @AfterEach

@@ -31,7 +31,7 @@ class DriverRegistryTest extends DriverRegistryFixture {
     publish(5, "1", 10, 11);
     Table once = registry.sync(new Sync(5, 0));
 
-    registry.announce(new Announce("1", peer("1"), "RDMA on: rxe0"));
+    registry.announce(new Announce("1", peer("1"), "rxe0 port 1", "RDMA on: rxe0"));
     publish(5, "1", 10, 11);
 
     assertEquals(once, registry.sync(new Sync(5, 0)), "nothing is added to the log");
@@ -65,8 +65,8 @@ class DriverRegistryTest extends DriverRegistryFixture {
     registry.removeExecutor("1");
     registry.removeExecutor("3");
 
-    registry.announce(new Announce("1", peer("1"), ""));
-    registry.announce(new Announce("3", peer("3"), ""));
+    registry.announce(new Announce("1", peer("1"), "", ""));
+    registry.announce(new Announce("3", peer("3"), "", ""));
     publish(5, "1", 10);
     publish(5, "3", 11);
 
@@ -123,7 +123,7 @@ class DriverRegistryTest extends DriverRegistryFixture {
 
   @Test
   void shouldLeaveHolesWhenAnExecutorIsLostInTheMiddle() {
-    registry.announce(new Announce("3", peer("3"), ""));
+    registry.announce(new Announce("3", peer("3"), "", ""));
     publish(5, "1", 10);
     publish(5, "3", 11);
     publish(5, "1", 12);

@@ -26,7 +26,7 @@ class ExecutorCountersTest extends DriverRegistryFixture {
     counters.blockByRdma(42);
     int executors = ExecutorLedger.MOST_LOST + 10;
     for (int i = 100; i < 100 + executors; i++) {
-      registry.announce(new Announce("" + i, null, "RDMA off"));
+      registry.announce(new Announce("" + i, null, "", "RDMA off"));
       registry.report(new Report("" + i, counters.snapshot()));
       registry.removeExecutor("" + i);
     }

@@ -43,7 +43,7 @@ class HeldAnswersTest extends DriverRegistryFixture {
   @Test
   void shouldReplyWithWhatThereIsWhenTheHoldTimeIsOver() throws Exception {
     DriverRegistry hasty = new DriverRegistry(Duration.ofMillis(50), timer, live::contains);
-    hasty.announce(new Announce("1", peer("1"), ""));
+    hasty.announce(new Announce("1", peer("1"), "", ""));
     hasty.publish(new Publish(List.of(new Publish.Entry(5, output("1", 10)))));
     CompletableFuture<Table> answer = new CompletableFuture<>();
 
@@ -68,13 +68,13 @@ class HeldAnswersTest extends DriverRegistryFixture {
     registry.await(new Await(6, "4", new long[] {10}), answers::add);
     assertTrue(answers.isEmpty());
 
-    registry.announce(new Announce("3", peer("3"), ""));
+    registry.announce(new Announce("3", peer("3"), "", ""));
     assertTrue(answers.isEmpty(), "its record is still missing");
     publish(5, "3", 10);
     assertInstanceOf(PeerState.On.class, answers.getFirst().peers().getFirst());
     assertEquals(List.of(10L), ids(answers.getFirst()));
 
-    registry.announce(new Announce("4", null, "RDMA off: NO_DEVICE"));
+    registry.announce(new Announce("4", null, "", "RDMA off: NO_DEVICE"));
     assertEquals(new PeerState.Off("4", "RDMA off: NO_DEVICE"), answers.get(1).peers().getFirst());
   }
 
@@ -103,7 +103,7 @@ class HeldAnswersTest extends DriverRegistryFixture {
 
   @Test
   void shouldNotHoldTheAnswerWhenAMapOutputMovedFromALostExecutor() {
-    registry.announce(new Announce("3", peer("3"), ""));
+    registry.announce(new Announce("3", peer("3"), "", ""));
     publish(5, "1", 10);
     registry.removeExecutor("1");
 

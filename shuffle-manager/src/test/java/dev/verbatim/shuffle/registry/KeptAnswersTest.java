@@ -72,7 +72,7 @@ class KeptAnswersTest extends DriverRegistryFixture {
 
   @Test
   void shouldNotTellOldAnswersWhenExecutorsOrRecordsHaveChanged() throws Exception {
-    registry.announce(new Announce("3", peer("3"), ""));
+    registry.announce(new Announce("3", peer("3"), "", ""));
     publish(5, "1", 10);
     publish(5, "3", 11);
     AtomicInteger made = new AtomicInteger();
@@ -84,7 +84,7 @@ class KeptAnswersTest extends DriverRegistryFixture {
     assertEquals(List.of(), encoded(5, made));
     publish(5, "1", 12);
     encoded(5, made);
-    registry.announce(new Announce("1", null, "RDMA off: DEVICE_ERROR"));
+    registry.announce(new Announce("1", null, "", "RDMA off: DEVICE_ERROR"));
     assertInstanceOf(PeerState.Off.class, decoded(5).peers().getFirst());
   }
 

@@ -106,9 +106,10 @@ class MessageCodecTest {
   static Stream<Message> messages() {
     return Stream.of(
         new Hello("1"),
-        new Announce("1", peer("1", "10.77.0.1", 65535), "RDMA on: device rxe0"),
-        new Announce("2", peer("2", "fe80::1", 1), ""),
-        new Announce("3", null, "RDMA off: NO_DEVICE"),
+        new Announce(
+            "1", peer("1", "10.77.0.1", 65535), "rxe0 port 1 (RoCE v2)", "RDMA on: device rxe0"),
+        new Announce("2", peer("2", "fe80::1", 1), "", ""),
+        new Announce("3", null, "", "RDMA off: NO_DEVICE"),
         new Publish(List.of()),
         new Publish(List.of(new Publish.Entry(0, LARGE), new Publish.Entry(99, DECLINED))),
         new Report("1", CounterSnapshot.ZERO),

@@ -96,8 +96,8 @@ class MessageFuzzTest {
   /** As {@link RegistryEndpoint} does it. */
   private void deliver(Message message) {
     DriverRegistry registry = new DriverRegistry(Duration.ZERO, TIMER, shuffleId -> shuffleId == 0);
-    registry.announce(new Announce("1", null, ""));
-    registry.announce(new Announce("12", null, ""));
+    registry.announce(new Announce("1", null, "", ""));
+    registry.announce(new Announce("12", null, "", ""));
     switch (message) {
       case Announce announce -> registry.announce(announce);
       case Publish publish -> {

@@ -54,7 +54,7 @@ class OutputPublisherTest {
 
   @BeforeEach
   void start() {
-    when(driver.announce(any(), anyString())).thenReturn(announced);
+    when(driver.announce(any(), anyString(), anyString())).thenReturn(announced);
     when(driver.publish(any()))
         .thenAnswer(
             call -> {
@@ -63,7 +63,7 @@ class OutputPublisherTest {
               sent.add(call.getArgument(0));
               return answer;
             });
-    publisher.announce(null, "RDMA off");
+    publisher.announce(null, "", "RDMA off");
   }
 
   @AfterEach
@@ -138,11 +138,12 @@ class OutputPublisherTest {
     publishBatch();
     verify(driver, never()).publish(any());
 
-    when(driver.announce(any(), anyString())).thenReturn(CompletableFuture.completedFuture(null));
+    when(driver.announce(any(), anyString(), anyString()))
+        .thenReturn(CompletableFuture.completedFuture(null));
     announced.completeExceptionally(LOST);
 
     assertEquals(OutputPublisher.MOST_RECORDS, sent().entries().size());
-    verify(driver, times(2)).announce(null, "RDMA off");
+    verify(driver, times(2)).announce(null, "", "RDMA off");
   }
 
   /** The driver does not take them before. */
@@ -176,14 +177,17 @@ class OutputPublisherTest {
 
   @Test
   void shouldAnnounceAgainWithTheNextRecordsWhenTheDriverHasNotAnsweredForLong() throws Exception {
-    when(driver.announce(any(), anyString())).thenReturn(CompletableFuture.failedFuture(LOST));
+    when(driver.announce(any(), anyString(), anyString()))
+        .thenReturn(CompletableFuture.failedFuture(LOST));
     announced.completeExceptionally(LOST);
-    verify(driver, timeout(10_000).times(Persistence.MOST_ATTEMPTS)).announce(any(), anyString());
+    verify(driver, timeout(10_000).times(Persistence.MOST_ATTEMPTS))
+        .announce(any(), anyString(), anyString());
     publishBatch();
     verify(driver, timeout(10_000).atLeast(Persistence.MOST_ATTEMPTS + 1))
-        .announce(any(), anyString());
+        .announce(any(), anyString(), anyString());
 
-    when(driver.announce(any(), anyString())).thenReturn(CompletableFuture.completedFuture(null));
+    when(driver.announce(any(), anyString(), anyString()))
+        .thenReturn(CompletableFuture.completedFuture(null));
     sent.poll(1, TimeUnit.SECONDS); // this batch may still have been given up
     sent.clear();
     publishBatch();
@@ -223,7 +227,7 @@ class OutputPublisherTest {
   private OutputPublisher prompt(Duration longestGathering) {
     announced.complete(null);
     OutputPublisher prompt = publisher(Duration.ofMillis(1), longestGathering);
-    prompt.announce(null, "RDMA off");
+    prompt.announce(null, "", "RDMA off");
     return prompt;
   }
 
@@ -299,7 +303,7 @@ class OutputPublisherTest {
             Duration.ofMillis(1),
             Duration.ofMillis(100),
             Duration.ofHours(1));
-    prompt.announce(null, "RDMA off");
+    prompt.announce(null, "", "RDMA off");
     prompt.mapTaskBegins(5);
 
     long start = System.nanoTime();

@@ -40,6 +40,7 @@ class RegistryLoadTest {
           new Announce(
               "" + executor,
               new PeerAddress("" + executor, new InetSocketAddress("10.0.0.1", 7), executor),
+              "rxe0 port 1",
               "RDMA on"));
     }
     List<Await> questions =

@@ -76,8 +76,8 @@ class TableSharingTest {
 
   @BeforeEach
   void announce() {
-    registry.announce(new Announce("1", null, "RDMA off"));
-    registry.announce(new Announce("2", null, "RDMA off"));
+    registry.announce(new Announce("1", null, "", "RDMA off"));
+    registry.announce(new Announce("2", null, "", "RDMA off"));
   }
 
   @AfterEach
@@ -182,9 +182,9 @@ class TableSharingTest {
     publish("1", 0, MAPS);
     publish("2", MAPS, MAPS + 10);
     ask();
-    registry.announce(new Announce("3", null, "RDMA off"));
+    registry.announce(new Announce("3", null, "", "RDMA off"));
     registry.removeExecutor("3");
-    registry.announce(new Announce("1", null, "RDMA off"));
+    registry.announce(new Announce("1", null, "", "RDMA off"));
     publish("1", 0, 10);
     ask();
     assertEquals(1, shared.size(), "what was said again is nothing new");
