@@ -5,6 +5,7 @@ import dev.verbatim.shuffle.metrics.ShuffleReport;
 import dev.verbatim.shuffle.registry.DriverRegistry;
 import dev.verbatim.shuffle.registry.RegistryEndpoint;
 import dev.verbatim.shuffle.registry.SparkBroadcasts;
+import dev.verbatim.shuffle.ui.RdmaStatus;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -14,6 +15,7 @@ import org.apache.spark.SparkContext$;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerApplicationEnd;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,15 +31,17 @@ final class DriverSession implements AutoCloseable {
   private final DriverRegistry registry;
   private final SparkEnv env;
   private final DriverMetrics metrics;
+  private final DriverUi ui;
   private final RpcEndpointRef endpoint;
   private final AtomicBoolean listening = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
+   * @param mode whether RDMA is allowed, and if not why
    * @param tracker has each shuffle from before its map tasks start until it is removed, and again
    *     when Spark recomputes it, of which it does not tell shuffle managers
    */
-  DriverSession(RdmaConf conf, SparkEnv env, MapOutputTrackerMaster tracker) {
+  DriverSession(RdmaConf conf, String mode, SparkEnv env, MapOutputTrackerMaster tracker) {
     this.registry =
         new DriverRegistry(
             conf.get(RdmaConf.REGISTRY_HOLD),
@@ -47,6 +51,7 @@ final class DriverSession implements AutoCloseable {
     this.env = env;
     this.endpoint = RegistryEndpoint.open(env.rpcEnv(), registry);
     this.metrics = new DriverMetrics(registry, env.metricsSystem());
+    this.ui = new DriverUi(() -> RdmaStatus.of(mode, registry.view(), registry.shuffles()));
     timer.scheduleWithFixedDelay(
         this::refresh, REFRESH_MILLIS, REFRESH_MILLIS, TimeUnit.MILLISECONDS);
   }
@@ -60,10 +65,11 @@ final class DriverSession implements AutoCloseable {
     if (context.isDefined()) {
       listen(context.get());
       metrics.refresh();
+      ui.refresh();
     }
   }
 
-  /** Hears of lost executors from now on; the context must be complete. */
+  /** Hears of lost executors, and is seen, from now on; the context must be complete. */
   void listen(SparkContext context) {
     if (listening.compareAndSet(false, true)) {
       context.addSparkListener(
@@ -72,7 +78,13 @@ final class DriverSession implements AutoCloseable {
             public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
               registry.removeExecutor(event.executorId());
             }
+
+            @Override
+            public void onApplicationEnd(SparkListenerApplicationEnd event) {
+              ui.end();
+            }
           });
+      ui.open(context);
     }
   }
 

@@ -57,16 +57,16 @@ public final class RdmaShuffleManager extends SortShuffleManager {
       rdma.warnings().forEach(LOG::warn);
       Optional<Obstacle> obstacle = FallbackPolicy.forProcess(ProcessFacts.of(conf, rdma));
       obstacle.map(Obstacle::reason).ifPresent(RdmaShuffleManager::warnOfVersions);
-      LOG.info(
-          "{}",
+      String mode =
           obstacle
               .map(Obstacle::describe)
-              .orElse("RDMA is allowed: executors use it where they have a device"));
+              .orElse("RDMA is allowed: executors use it where they have a device");
+      LOG.info("{}", mode);
       lastReport = ShuffleReport.EMPTY;
       SparkEnv env = SparkEnv.get();
       driver =
           Optional.of(
-              new DriverSession(rdma, env, (MapOutputTrackerMaster) env.mapOutputTracker()));
+              new DriverSession(rdma, mode, env, (MapOutputTrackerMaster) env.mapOutputTracker()));
       executor =
           ExecutorSession.off(
               obstacle.orElse(Obstacle.of(FallbackReason.LOCAL_MODE, "this is the driver")));

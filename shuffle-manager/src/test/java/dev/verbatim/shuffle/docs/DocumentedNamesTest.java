@@ -35,7 +35,8 @@ class DocumentedNamesTest {
   private static final Pattern TEST_METHOD = Pattern.compile("\\bshould[A-Z]\\w+");
 
   /** Names in capitals that other software defines. */
-  private static final Set<String> OTHERS = Set.of("SPARK_HOME", "HADOOP_CONF_DIR");
+  private static final Set<String> OTHERS =
+      Set.of("SPARK_HOME", "SPARK_DAEMON_CLASSPATH", "HADOOP_CONF_DIR");
 
   @Test
   void shouldLeadSomewhereWhenThereIsALink() {
