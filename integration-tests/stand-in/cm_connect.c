@@ -46,6 +46,7 @@ static int connect_qp(struct cm_id *id, uint8_t initiator_depth, uint8_t respond
 		.max_rd_atomic = initiator_depth,
 		.max_dest_rd_atomic = responder_resources,
 		.peer_port = ntohs(peer_port),
+		.rnr_retry = id->remote.rnr_retry_count, /* each side says how often the other one repeats */
 	};
 	return id->id.qp ? standin_qp_connect(id->id.qp, &connection) : 0;
 }

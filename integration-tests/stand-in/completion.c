@@ -165,7 +165,8 @@ void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count)
 	pthread_mutex_unlock(&cq->mutex);
 }
 
-void standin_cq_push(struct ibv_cq *cq, const struct ibv_wc *wc, struct standin_qp *qp, uint64_t reclaim)
+void standin_cq_push(struct ibv_cq *cq, const struct ibv_wc *wc, struct standin_qp *qp, uint64_t reclaim,
+		     bool solicited)
 {
 	struct standin_cq *self = (struct standin_cq *)cq;
 	bool overrun = false;
@@ -178,7 +179,7 @@ void standin_cq_push(struct ibv_cq *cq, const struct ibv_wc *wc, struct standin_
 		self->ring[self->tail++ % self->capacity] = (struct standin_cqe){*wc, qp, reclaim};
 	}
 	/* a failed completion always counts as solicited */
-	if (self->armed == 1 || (self->armed == 2 && wc->status != IBV_WC_SUCCESS)) {
+	if (self->armed == 1 || (self->armed == 2 && (solicited || wc->status != IBV_WC_SUCCESS))) {
 		struct cq_event *event = cq->channel ? calloc(1, sizeof *event) : NULL;
 		self->armed = 0;
 		if (event) {

@@ -206,7 +206,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 		.max_qp_rd_atom = limits->max_rd_atom,
 		.max_res_rd_atom = limits->max_rd_atom * limits->max_qp,
 		.max_qp_init_rd_atom = limits->max_rd_atom,
-		.atomic_cap = IBV_ATOMIC_NONE,
+		.atomic_cap = limits->atomics ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE,
 		.max_pkeys = 1,
 		.phys_port_cnt = 1,
 	};
@@ -281,6 +281,23 @@ void standin_async_cq(struct ibv_cq *cq)
 	pthread_mutex_unlock(&cq->mutex);
 	deliver(standin_context_of(cq->context),
 		(struct ibv_async_event){.element.cq = cq, .event_type = IBV_EVENT_CQ_ERR});
+}
+
+/* A message has come for a queue pair of this process: whoever it is takes it. */
+void standin_contexts_arrived(void)
+{
+	pthread_mutex_lock(&lock);
+	for (struct standin_context *context = contexts; context; context = context->next) {
+		pthread_mutex_lock(&context->lock);
+		for (struct standin_qp *qp = context->qps; qp; qp = qp->next) {
+			pthread_mutex_lock(&qp->lock);
+			standin_take_arrivals(qp);
+			pthread_mutex_unlock(&qp->lock);
+		}
+		pthread_cond_signal(&context->wake);
+		pthread_mutex_unlock(&context->lock);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 /* A device that failed: all its queue pairs flush. */

@@ -1,4 +1,4 @@
-/* Protection domains and memory regions: registration, the checks of a READ's two sides, and its copy. */
+/* Protection domains and memory regions: registration, the checks of a request's two sides, and its copy. */
 #include "standin.h"
 
 #include <limits.h>
@@ -80,12 +80,7 @@ static uint32_t take_slot(void)
 		if (table->mrs[index].key)
 			continue;
 		if (!table->mrs[index].ready) {
-			pthread_mutexattr_t attributes;
-			pthread_mutexattr_init(&attributes);
-			pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-			pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-			pthread_mutex_init(&table->mrs[index].lock, &attributes);
-			pthread_mutexattr_destroy(&attributes);
+			standin_shared_lock_init(&table->mrs[index].lock);
 			table->mrs[index].ready = 1;
 		}
 		live++;
@@ -251,10 +246,10 @@ static struct standin_mr_slot *lock_region(struct standin_table *table, uint32_t
 }
 
 /* Pins instead of locking: two processes that read from each other would otherwise wait for each other. */
-int standin_local_pin(uint32_t pd, const struct ibv_sge *sge, uint64_t *address)
+int standin_local_pin(uint32_t pd, const struct ibv_sge *sge, uint32_t access, uint64_t *address)
 {
 	struct standin_mr_slot *slot = lock_region(standin_own_table(), pd, sge->lkey, sge->addr, sge->length,
-						   IBV_ACCESS_LOCAL_WRITE);
+						   access);
 	if (!slot)
 		return IBV_WC_LOC_PROT_ERR;
 	pins[sge->lkey >> 8]++;
@@ -286,32 +281,53 @@ static int cut(const struct ibv_sge *local, int count, uint64_t offset, uint64_t
 	return used;
 }
 
-int standin_remote_copy(struct standin_peer *peer, uint32_t pd, uint32_t rkey, uint64_t remote,
-			const struct ibv_sge *local, int count)
+static struct standin_mr_slot *lock_range(struct standin_peer *peer, const struct standin_range *range, uint64_t skip)
 {
-	uint64_t total = 0;
+	return lock_region(peer->table, range->pd, range->key, range->from + skip, range->length - skip, range->access);
+}
 
-	for (int i = 0; i < count; i++)
-		total += local[i].length;
-	for (uint64_t offset = 0; offset < total;) {
-		uint64_t bytes = total - offset < CHUNK ? total - offset : CHUNK;
+/* Reads a range of the peer into the local entries, or writes it from them, from a byte of theirs on. */
+int standin_remote_copy(struct standin_peer *peer, const struct standin_range *range, bool write,
+			const struct ibv_sge *local, int count, uint64_t offset)
+{
+	for (uint64_t done = 0; done < range->length;) {
+		uint64_t bytes = range->length - done < CHUNK ? range->length - done : CHUNK;
 		/* the whole rest is checked, as a device checks the whole request before it answers */
-		struct standin_mr_slot *slot = lock_region(peer->table, pd, rkey, remote + offset, total - offset,
-							   IBV_ACCESS_REMOTE_READ);
+		struct standin_mr_slot *slot = lock_range(peer, range, done);
 		if (!slot)
 			return IBV_WC_REM_ACCESS_ERR;
-		struct iovec to[32];
-		struct iovec from = {(void *)(uintptr_t)(slot->addr + (remote + offset - slot->iova)), bytes};
-		int used = cut(local, count, offset, bytes, to);
-		ssize_t copied = process_vm_readv(peer->pid, to, (unsigned long)used, &from, 1, 0);
+		struct iovec own[32];
+		struct iovec other = {(void *)(uintptr_t)(slot->addr + (range->from + done - slot->iova)), bytes};
+		unsigned long used = (unsigned long)cut(local, count, offset + done, bytes, own);
+		ssize_t copied = write ? process_vm_writev(peer->pid, own, used, &other, 1, 0)
+				       : process_vm_readv(peer->pid, own, used, &other, 1, 0);
 		int error = errno;
 		pthread_mutex_unlock(&slot->lock);
 		if (copied < 0 && error == EPERM)
-			fprintf(stderr, "verbatim stand-in: process_vm_readv of process %d is not permitted\n",
+			fprintf(stderr, "verbatim stand-in: the memory of process %d may not be accessed\n",
 				(int)peer->pid);
 		if (copied <= 0)
 			return IBV_WC_REM_ACCESS_ERR;
-		offset += (uint64_t)copied;
+		done += (uint64_t)copied;
 	}
 	return IBV_WC_SUCCESS;
+}
+
+/* Atomic among the device's own operations, whose lock of the region is held; not with the peer's processor. */
+int standin_remote_atomic(struct standin_peer *peer, const struct standin_range *range, const struct standin_send *send,
+			  uint64_t *before)
+{
+	if (range->from % sizeof *before)
+		return IBV_WC_REM_INV_REQ_ERR;
+	struct standin_mr_slot *slot = lock_range(peer, range, 0);
+	if (!slot)
+		return IBV_WC_REM_ACCESS_ERR;
+	uint64_t there = slot->addr + (range->from - slot->iova);
+	bool done = standin_peer_copy(peer, before, there, sizeof *before, false);
+	uint64_t after = send->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? *before + send->compare_add
+			 : *before == send->compare_add		      ? send->swap
+								      : *before;
+	done = done && standin_peer_copy(peer, &after, there, sizeof after, true);
+	pthread_mutex_unlock(&slot->lock);
+	return done ? IBV_WC_SUCCESS : IBV_WC_REM_ACCESS_ERR;
 }

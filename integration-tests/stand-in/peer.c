@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static struct standin_table *own;
@@ -118,11 +119,38 @@ void standin_peer_put(struct standin_peer *peer)
 	pthread_mutex_unlock(&lock);
 }
 
-int standin_slot_lock(struct standin_mr_slot *slot)
+/* Of memory that processes share; robust, since one may be killed while it holds the lock. */
+void standin_shared_lock_init(pthread_mutex_t *shared)
 {
-	int error = pthread_mutex_lock(&slot->lock);
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(shared, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
+int standin_shared_lock(pthread_mutex_t *shared)
+{
+	int error = pthread_mutex_lock(shared);
 
 	if (error == EOWNERDEAD)
-		error = pthread_mutex_consistent(&slot->lock);
+		error = pthread_mutex_consistent(shared);
 	return error;
+}
+
+int standin_slot_lock(struct standin_mr_slot *slot)
+{
+	return standin_shared_lock(&slot->lock);
+}
+
+bool standin_peer_copy(const struct standin_peer *peer, void *here, uint64_t there, uint64_t bytes, bool write)
+{
+	struct iovec own_end = {here, bytes};
+	struct iovec its_end = {(void *)(uintptr_t)there, bytes};
+	ssize_t copied = write ? process_vm_writev(peer->pid, &own_end, 1, &its_end, 1, 0)
+			       : process_vm_readv(peer->pid, &own_end, 1, &its_end, 1, 0);
+
+	return copied == (ssize_t)bytes;
 }

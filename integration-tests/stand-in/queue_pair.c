@@ -21,10 +21,22 @@ static struct standin_qp_slot *take_slot(struct standin_qp *qp)
 		/* 12 bits of generation above the slot's number: a stale number does not match a new queue pair */
 		generation = (generation + 1) % 0xfff;
 		found = &table->qps[index];
+		if (!found->ready) {
+			standin_shared_lock_init(&found->lock);
+			found->ready = 1;
+		}
+		standin_shared_lock(&found->lock);
 		found->pd = qp->qp.pd->handle;
 		found->state = IBV_QPS_RESET;
 		found->peer_qp_num = 0;
+		found->min_rnr_timer = 0;
+		found->receives = (uintptr_t)qp->receives;
+		found->receive_sges = (uintptr_t)qp->receive_sges;
+		found->receive_capacity = qp->cap.max_recv_wr;
+		found->receive_max_sge = qp->cap.max_recv_sge;
+		found->receives_posted = found->receives_arrived = 0;
 		found->qp_num = (generation + 1) * STANDIN_MAX_QP + index;
+		pthread_mutex_unlock(&found->lock);
 	}
 	pthread_mutex_unlock(&lock);
 	return found;
@@ -38,14 +50,17 @@ static bool valid(const struct ibv_pd *pd, const struct ibv_qp_init_attr *init)
 	return init->qp_type == IBV_QPT_RC && init->send_cq && init->recv_cq && !init->srq &&
 	       init->send_cq->context == pd->context && init->recv_cq->context == pd->context &&
 	       cap->max_send_wr <= (uint32_t)limits->max_qp_wr && cap->max_recv_wr <= (uint32_t)limits->max_qp_wr &&
-	       cap->max_send_sge <= (uint32_t)limits->max_sge && cap->max_recv_sge <= (uint32_t)limits->max_sge;
+	       cap->max_send_sge <= (uint32_t)limits->max_sge && cap->max_recv_sge <= (uint32_t)limits->max_sge &&
+	       cap->max_inline_data <= (uint32_t)limits->max_inline;
 }
 
 static void release(struct standin_qp *qp)
 {
 	free(qp->ring);
 	free(qp->sges);
-	free(qp->recvs);
+	free(qp->receives);
+	free(qp->receive_sges);
+	free(qp->inlines);
 	free(qp);
 }
 
@@ -63,9 +78,12 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	qp->cap = init->cap;
 	qp->ring = calloc(qp->cap.max_send_wr + 1, sizeof *qp->ring);
 	qp->sges = calloc((size_t)qp->cap.max_send_wr * qp->cap.max_send_sge + 1, sizeof *qp->sges);
-	qp->recvs = calloc(qp->cap.max_recv_wr + 1, sizeof *qp->recvs);
+	qp->inlines = calloc((size_t)qp->cap.max_send_wr * qp->cap.max_inline_data + 1, 1);
+	qp->receives = calloc(qp->cap.max_recv_wr + 1, sizeof *qp->receives);
+	qp->receive_sges = calloc((size_t)qp->cap.max_recv_wr * qp->cap.max_recv_sge + 1, sizeof *qp->receive_sges);
 	qp->qp.pd = pd;
-	if (!qp->ring || !qp->sges || !qp->recvs || !(qp->shared = take_slot(qp))) {
+	if (!qp->ring || !qp->sges || !qp->inlines || !qp->receives || !qp->receive_sges ||
+	    !(qp->shared = take_slot(qp))) {
 		release(qp);
 		return errno = ENOMEM, NULL;
 	}
@@ -110,8 +128,10 @@ int ibv_destroy_qp(struct ibv_qp *ibqp)
 	while (qp->references)
 		pthread_cond_wait(&context->released, &context->lock);
 	pthread_mutex_unlock(&context->lock);
+	standin_shared_lock(&qp->shared->lock); /* no peer fills an entry of the receive queue any more */
 	qp->shared->state = IBV_QPS_RESET;
 	qp->shared->qp_num = 0;
+	pthread_mutex_unlock(&qp->shared->lock);
 	standin_cq_forget(ibqp->send_cq, qp);
 	standin_cq_forget(ibqp->recv_cq, qp);
 	((struct standin_pd *)ibqp->pd)->users--;
@@ -131,7 +151,8 @@ void standin_set_state(struct standin_qp *qp, enum ibv_qp_state state)
 	if (state == IBV_QPS_ERR)
 		qp->next_due = 0; /* the worker flushes */
 	if (state == IBV_QPS_RESET) {
-		qp->posted = qp->done = qp->reclaimed = qp->recv_posted = qp->recv_done = 0;
+		qp->posted = qp->done = qp->reclaimed = qp->receives_done = 0;
+		qp->shared->receives_posted = qp->shared->receives_arrived = 0;
 		qp->next_due = STANDIN_NEVER;
 	}
 }
@@ -159,6 +180,8 @@ int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 		error = change_state(qp, attr->qp_state);
 	if (!error && (mask & IBV_QP_ACCESS_FLAGS))
 		qp->shared->access = qp->qp_access = attr->qp_access_flags;
+	if (!error && (mask & IBV_QP_MIN_RNR_TIMER))
+		qp->shared->min_rnr_timer = attr->min_rnr_timer & 31;
 	pthread_mutex_unlock(&qp->lock);
 	standin_worker_wake(standin_context_of(ibqp->context));
 	return error;
@@ -181,7 +204,8 @@ int ibv_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask, struct
 	attr->max_dest_rd_atomic = (uint8_t)qp->shared->max_dest_rd_atomic;
 	attr->port_num = STANDIN_PORT;
 	attr->retry_cnt = 6;
-	attr->rnr_retry = 6;
+	attr->rnr_retry = qp->rnr_retry;
+	attr->min_rnr_timer = (uint8_t)qp->shared->min_rnr_timer;
 	pthread_mutex_unlock(&qp->lock);
 	init->qp_context = ibqp->qp_context;
 	init->send_cq = ibqp->send_cq;
@@ -218,7 +242,8 @@ int standin_qp_connect(struct ibv_qp *ibqp, const struct standin_connection *con
 	qp->peer_qp_num = connection->peer_qp_num;
 	qp->max_rd_atomic = connection->max_rd_atomic < STANDIN_MAX_RD_ATOM ? connection->max_rd_atomic
 									    : STANDIN_MAX_RD_ATOM;
-	qp->qp_access = IBV_ACCESS_REMOTE_WRITE | (connection->max_dest_rd_atomic ? IBV_ACCESS_REMOTE_READ : 0);
+	qp->qp_access = IBV_ACCESS_REMOTE_WRITE | (connection->max_dest_rd_atomic ? IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC : 0);
+	qp->rnr_retry = qp->rnr_left = connection->rnr_retry;
 	qp->shared->peer_qp_num = connection->peer_qp_num;
 	qp->shared->max_dest_rd_atomic = connection->max_dest_rd_atomic;
 	qp->shared->access = qp->qp_access;
@@ -242,6 +267,23 @@ void standin_qp_peer_died(struct ibv_qp *ibqp)
 		qp->peer->dead = true;
 }
 
+/* Inline data are taken when they are posted; their key is of no matter. */
+static bool take_inline(struct standin_qp *qp, struct standin_send *send, const struct ibv_send_wr *wr, uint64_t index)
+{
+	uint8_t *into = &qp->inlines[index * qp->cap.max_inline_data];
+
+	if (send->length > qp->cap.max_inline_data ||
+	    (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM && wr->opcode != IBV_WR_RDMA_WRITE &&
+	     wr->opcode != IBV_WR_RDMA_WRITE_WITH_IMM))
+		return false;
+	for (int i = 0; i < wr->num_sge; i++) {
+		memcpy(into, (void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+		into += wr->sg_list[i].length;
+	}
+	send->is_inline = true;
+	return true;
+}
+
 /* Copies one work request into the ring; under the queue pair's lock. */
 static int enqueue(struct standin_qp *qp, const struct ibv_send_wr *wr, const struct standin_model *model)
 {
@@ -260,17 +302,28 @@ static int enqueue(struct standin_qp *qp, const struct ibv_send_wr *wr, const st
 	}
 	send->wr_id = wr->wr_id;
 	send->sges = wr->num_sge;
-	send->is_read = wr->opcode == IBV_WR_RDMA_READ;
+	send->opcode = wr->opcode;
 	send->signalled = qp->signal_all || (wr->send_flags & IBV_SEND_SIGNALED);
+	send->solicited = wr->send_flags & IBV_SEND_SOLICITED;
+	send->imm = wr->imm_data;
 	send->remote_addr = wr->wr.rdma.remote_addr;
 	send->rkey = wr->wr.rdma.rkey;
-	if (send->is_read) {
+	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		send->remote_addr = wr->wr.atomic.remote_addr;
+		send->rkey = wr->wr.atomic.rkey;
+		send->compare_add = wr->wr.atomic.compare_add;
+		send->swap = wr->wr.atomic.swap;
+	}
+	if ((wr->send_flags & IBV_SEND_INLINE) && !take_inline(qp, send, wr, index))
+		return EINVAL;
+	bool read = send->opcode == IBV_WR_RDMA_READ;
+	if (read) {
 		struct standin_match match = {.bytes = send->length, .peer_port = qp->peer_port};
 		standin_faults_check(STANDIN_READ, &match, &hit);
 	}
 	send->status = hit.status;
 	send->corrupt = hit.corrupt;
-	send->due = hit.drop ? STANDIN_NEVER : standin_schedule(qp, model, send->length, hit.delay_ns);
+	send->due = hit.drop ? STANDIN_NEVER : standin_schedule(qp, model, read, send->length, hit.delay_ns);
 	qp->posted++;
 	return 0;
 }
@@ -318,16 +371,22 @@ int standin_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_re
 	struct standin_qp *qp = (struct standin_qp *)ibqp;
 	int error = 0;
 
+	standin_arrivals_start();
 	pthread_mutex_lock(&qp->lock);
 	if (ibqp->state == IBV_QPS_RESET)
 		error = EINVAL;
 	while (!error && wr) {
-		if (qp->recv_posted - qp->recv_done >= qp->cap.max_recv_wr)
+		uint64_t posted = qp->shared->receives_posted;
+		if (posted - qp->receives_done >= qp->cap.max_recv_wr)
 			error = ENOMEM;
 		else if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_recv_sge)
 			error = EINVAL;
 		else {
-			qp->recvs[qp->recv_posted++ % qp->cap.max_recv_wr] = wr->wr_id;
+			uint64_t index = posted % qp->cap.max_recv_wr;
+			qp->receives[index] = (struct standin_receive){.wr_id = wr->wr_id, .sges = wr->num_sge};
+			for (int i = 0; i < wr->num_sge; i++)
+				qp->receive_sges[index * qp->cap.max_recv_sge + (uint64_t)i] = wr->sg_list[i];
+			qp->shared->receives_posted = posted + 1;
 			wr = wr->next;
 		}
 	}

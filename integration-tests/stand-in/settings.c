@@ -21,6 +21,8 @@ static struct standin_limits limits = {
 	.max_qp_wr = 1 << 15,
 	.max_sge = 16,
 	.max_rd_atom = STANDIN_MAX_RD_ATOM,
+	.max_inline = 256,
+	.atomics = true,
 };
 static char directory[3072];
 static struct in6_addr address;
@@ -54,6 +56,7 @@ static void read_limit(char *word)
 		{"max_qp_wr", &limits.max_qp_wr, 1 << 20},
 		{"max_sge", &limits.max_sge, 32},
 		{"max_rd_atom", &limits.max_rd_atom, STANDIN_MAX_RD_ATOM},
+		{"max_inline", &limits.max_inline, 1024},
 	};
 	if (*end || end == equals + 1)
 		die("VERBATIM_STANDIN_LIMITS needs a number", equals + 1);
@@ -63,6 +66,10 @@ static void read_limit(char *word)
 	}
 	if (!strcmp(word, "max_msg_sz") && value > 0 && value <= 1ul << 31) {
 		limits.max_msg_sz = (uint32_t)value;
+		return;
+	}
+	if (!strcmp(word, "atomics") && value <= 1) {
+		limits.atomics = value;
 		return;
 	}
 	if (!strcmp(word, "memlock") && value == 1) {

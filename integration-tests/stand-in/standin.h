@@ -43,8 +43,20 @@ struct standin_mr_slot {
 	uint64_t length;
 };
 
-/* The responder's half of a queue pair. */
+/*
+ * The responder's half of a queue pair. Its receive queue lies in its own process; a peer that sends reads and writes
+ * the entry that is next, under the lock, so that the queue stays where it is meanwhile.
+ */
 struct standin_qp_slot {
+	pthread_mutex_t lock; /* shared and robust */
+	_Atomic uint32_t ready;
+	_Atomic uint32_t min_rnr_timer;
+	uint64_t receives; /* addresses of the entries and of their scatter lists */
+	uint64_t receive_sges;
+	uint32_t receive_capacity;
+	uint32_t receive_max_sge;
+	_Atomic uint64_t receives_posted;
+	_Atomic uint64_t receives_arrived;
 	_Atomic uint32_t qp_num;
 	_Atomic uint32_t state;
 	_Atomic uint32_t peer_qp_num;
@@ -56,6 +68,7 @@ struct standin_qp_slot {
 struct standin_table {
 	uint64_t token; /* tells a process from a later one with the same pid */
 	_Atomic uint32_t port_state;
+	_Atomic uint32_t arrivals; /* a futex: changes when a message has come for any queue pair */
 	struct standin_qp_slot qps[STANDIN_MAX_QP];
 	struct standin_mr_slot mrs[STANDIN_MAX_MR];
 };
@@ -82,6 +95,8 @@ int standin_own_identity(struct standin_identity *identity);
 struct standin_peer *standin_peer_get(const struct standin_identity *identity);
 void standin_peer_put(struct standin_peer *peer);
 int standin_slot_lock(struct standin_mr_slot *slot);
+void standin_shared_lock_init(pthread_mutex_t *lock);
+int standin_shared_lock(pthread_mutex_t *lock);
 
 /* ---- Event queues behind a file descriptor that can be polled ---- */
 
@@ -117,6 +132,8 @@ struct standin_limits {
 	int max_qp_wr;
 	int max_sge;
 	int max_rd_atom;
+	int max_inline;
+	bool atomics;
 };
 
 const struct standin_limits *standin_limits(void);
@@ -203,6 +220,13 @@ enum standin_counter {
 	STANDIN_N_DOORBELLS,
 	STANDIN_N_READS,
 	STANDIN_N_READ_BYTES,
+	STANDIN_N_WRITES,
+	STANDIN_N_WRITE_BYTES,
+	STANDIN_N_SENDS,
+	STANDIN_N_SEND_BYTES,
+	STANDIN_N_ATOMICS,
+	STANDIN_N_RECEIVES,
+	STANDIN_N_NOT_READY,
 	STANDIN_N_READ_ERRORS,
 	STANDIN_N_FLUSHED,
 	STANDIN_N_FAULT_HITS,
@@ -267,10 +291,32 @@ struct standin_send {
 	uint32_t rkey;
 	int sges;
 	int status; /* a completion status that a fault asks for, or 0 */
-	bool is_read;
+	enum ibv_wr_opcode opcode;
+	uint32_t imm;
+	uint64_t compare_add;
+	uint64_t swap;
+	bool is_inline;
+	bool solicited;
 	bool corrupt; /* a fault wants the first byte to arrive wrong */
 	bool signalled;
 };
+
+/* An entry of a receive queue; the peer that sends fills the second half. */
+struct standin_receive {
+	uint64_t wr_id;
+	int32_t sges;
+	int32_t status;
+	uint32_t opcode;
+	uint32_t bytes;
+	uint32_t imm;
+	uint32_t flags;
+	uint32_t solicited;
+	uint32_t padding;
+};
+
+/* What execution answers when the peer has posted no receive. */
+#define STANDIN_NOT_READY (-1)
+#define STANDIN_RNR_FOREVER 7
 
 struct standin_qp {
 	struct ibv_qp qp;
@@ -288,9 +334,12 @@ struct standin_qp {
 	_Atomic uint64_t next_due;
 	uint64_t last_due;
 	uint64_t slot_due[STANDIN_MAX_RD_ATOM];
-	uint64_t *recvs;
-	uint64_t recv_posted;
-	uint64_t recv_done;
+	uint8_t *inlines;
+	struct standin_receive *receives;
+	struct ibv_sge *receive_sges;
+	uint64_t receives_done;
+	uint8_t rnr_retry;
+	uint8_t rnr_left;
 	uint32_t max_rd_atomic;
 	uint32_t qp_access;
 	uint16_t peer_port;
@@ -312,13 +361,34 @@ void standin_async_cq(struct ibv_cq *cq);
 void standin_contexts_fail(void);
 
 /* Memory: the checks of one scatter entry and of the remote side; both answer a completion status. */
-int standin_local_pin(uint32_t pd, const struct ibv_sge *sge, uint64_t *address);
+int standin_local_pin(uint32_t pd, const struct ibv_sge *sge, uint32_t access, uint64_t *address);
 void standin_local_unpin(uint32_t lkey);
-int standin_remote_copy(struct standin_peer *peer, uint32_t pd, uint32_t rkey, uint64_t remote,
-			const struct ibv_sge *local, int count);
+/* A range of the peer's memory, and what the peer must allow for it. */
+struct standin_range {
+	uint32_t pd;
+	uint32_t key;
+	uint64_t from;
+	uint64_t length;
+	uint32_t access;
+};
+
+int standin_remote_copy(struct standin_peer *peer, const struct standin_range *range, bool write,
+			const struct ibv_sge *local, int count, uint64_t offset);
+int standin_remote_atomic(struct standin_peer *peer, const struct standin_range *range, const struct standin_send *send,
+			  uint64_t *before);
+/* Whether the memory of the peer's process could be read, or written. */
+bool standin_peer_copy(const struct standin_peer *peer, void *own, uint64_t there, uint64_t bytes, bool write);
+
+/* Receive queues. */
+int standin_send_message(struct standin_qp *qp, const struct standin_send *send, const struct ibv_sge *local, int count);
+uint64_t standin_not_ready_ns(const struct standin_qp *qp);
+void standin_take_arrivals(struct standin_qp *qp);
+void standin_flush_receives(struct standin_qp *qp);
+void standin_arrivals_start(void);
+void standin_contexts_arrived(void);
 void standin_memory_forget(uint32_t context_number);
 
-void standin_cq_push(struct ibv_cq *cq, const struct ibv_wc *wc, struct standin_qp *qp, uint64_t reclaim);
+void standin_cq_push(struct ibv_cq *cq, const struct ibv_wc *wc, struct standin_qp *qp, uint64_t reclaim, bool solicited);
 void standin_cq_forget(struct ibv_cq *cq, struct standin_qp *qp);
 int standin_poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc);
 int standin_req_notify_cq(struct ibv_cq *cq, int solicited_only);
@@ -331,7 +401,8 @@ void standin_set_state(struct standin_qp *qp, enum ibv_qp_state state);
 int standin_worker_start(struct standin_context *context);
 void standin_worker_stop(struct standin_context *context);
 void standin_worker_wake(struct standin_context *context);
-uint64_t standin_schedule(struct standin_qp *qp, const struct standin_model *model, uint64_t bytes, uint64_t delay);
+uint64_t standin_schedule(struct standin_qp *qp, const struct standin_model *model, bool read, uint64_t bytes,
+			  uint64_t delay);
 
 /* For the connection manager. */
 struct ibv_pd *standin_pd_alloc(struct ibv_context *context);
@@ -341,6 +412,7 @@ struct standin_connection {
 	uint32_t max_rd_atomic;
 	uint32_t max_dest_rd_atomic;
 	uint16_t peer_port;
+	uint8_t rnr_retry;
 };
 void standin_qp_init(struct ibv_qp *qp);
 int standin_qp_connect(struct ibv_qp *qp, const struct standin_connection *connection);

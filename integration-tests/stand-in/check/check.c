@@ -87,7 +87,8 @@ void end_setup(struct end *end, int access, int send_wr)
 		.send_cq = end->cq,
 		.recv_cq = end->cq,
 		.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = (uint32_t)send_wr, .max_recv_wr = 4, .max_send_sge = 4, .max_recv_sge = 1},
+		.cap = {.max_send_wr = (uint32_t)send_wr, .max_recv_wr = 4, .max_send_sge = 4, .max_recv_sge = 2,
+			.max_inline_data = 64},
 	};
 	EQUAL(rdma_create_qp(end->id, end->pd, &init), 0);
 	EQUAL(end->id->qp->state, IBV_QPS_INIT);
@@ -240,10 +241,49 @@ void expect_counters(const char *names, long long wanted)
 		check_failed(__FILE__, __LINE__, names, sum_counters(names), wanted);
 }
 
+static int access_of(char mode)
+{
+	switch (mode) {
+	case 'n':
+		return 0;
+	case 'w':
+	case 'b':
+		return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
+		       IBV_ACCESS_REMOTE_ATOMIC;
+	default:
+		return IBV_ACCESS_REMOTE_READ;
+	}
+}
+
+static void post_receive(struct end *end)
+{
+	struct ibv_sge sges[] = {{BASE + RECEIVE_AT, RECEIVE / 2, end->mr->lkey},
+				 {BASE + RECEIVE_AT + RECEIVE / 2, RECEIVE / 2, end->mr->lkey}};
+	struct ibv_recv_wr wr = {.wr_id = 77, .sg_list = sges, .num_sge = 2}, *bad;
+
+	EQUAL(ibv_post_recv(end->id->qp, &wr, &bad), 0);
+}
+
+static void expect_receive(struct end *end, char command)
+{
+	struct ibv_wc wc = wait_wc(end, 5000);
+	bool with = command == 'I' || command == 'W';
+
+	EQUAL(wc.wr_id, 77);
+	EQUAL(wc.status, command == 'E' ? IBV_WC_LOC_LEN_ERR : IBV_WC_SUCCESS);
+	if (command == 'E')
+		return;
+	EQUAL(wc.opcode, command == 'W' ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV);
+	EQUAL(wc.byte_len, RECEIVE);
+	EQUAL(wc.wc_flags, with ? IBV_WC_WITH_IMM : 0);
+	EQUAL(wc.imm_data, with ? htonl(IMMEDIATE) : 0);
+}
+
 static void serve(char mode, int commands, int answers)
 {
 	struct end listener, end = {0};
-	struct rdma_conn_param param = {.initiator_depth = 4, .responder_resources = mode == '0' ? 0 : 16};
+	struct rdma_conn_param param = {.initiator_depth = 4, .responder_resources = mode == '0' ? 0 : 16,
+					.rnr_retry_count = mode == 'w' ? 7 : 1};
 
 	end_make(&listener, "127.0.0.1");
 	EQUAL(rdma_listen(listener.id, 16), 0);
@@ -260,7 +300,7 @@ static void serve(char mode, int commands, int answers)
 		if (mode == 'r') {
 			EQUAL(rdma_reject(end.id, "no room", 8), 0);
 		} else {
-			end_setup(&end, mode == 'n' ? 0 : IBV_ACCESS_REMOTE_READ, 4);
+			end_setup(&end, access_of(mode), 4);
 			for (uint64_t i = 0; i < BUFFER; i++)
 				end.buffer[i] = pattern(i);
 			struct published published = {BASE, end.mr->rkey};
@@ -276,6 +316,10 @@ static void serve(char mode, int commands, int answers)
 			EQUAL(ibv_dereg_mr(end.mr), 0);
 			end.mr = NULL;
 			end_unmap(&end);
+		} else if (command == 'R') {
+			post_receive(&end);
+		} else if (command == 'C' || command == 'I' || command == 'W' || command == 'E') {
+			expect_receive(&end, command);
 		} else if (command == 'x') {
 			EQUAL(rdma_disconnect(end.id), 0);
 			expect_event(listener.events, RDMA_CM_EVENT_DISCONNECTED, 0);
@@ -388,7 +432,7 @@ static bool run(const struct test *test)
 
 int main(int argc, char **argv)
 {
-	const struct test *const groups[] = {read_tests, cm_tests, fault_tests, stress_tests};
+	const struct test *const groups[] = {read_tests, send_tests, cm_tests, fault_tests, stress_tests};
 	int failed = 0;
 
 	signal(SIGPIPE, SIG_IGN);

@@ -26,6 +26,10 @@ void check_failed(const char *file, int line, const char *what, long long got, l
 #define MARGIN 65536u /* readable, but not registered, on both sides of the buffer */
 #define BASE UINT64_C(0x5a00000000000000)
 
+#define RECEIVE 1000u
+#define RECEIVE_AT (1u << 20)
+#define IMMEDIATE 0x01020304u
+
 /* One side of a connection, or a listener, with all that it owns. */
 struct end {
 	struct rdma_event_channel *events;
@@ -53,9 +57,15 @@ struct server {
 	int answers;
 };
 
-/* Starts a process that listens; its mode: 'a' accept, 'r' reject, 'n' without REMOTE_READ, '0' with no depth. */
+/*
+ * Starts a process that listens; its mode: 'a' accept, 'r' reject, 'n' without REMOTE_READ, '0' with no depth, 'w' with all
+ * rights and senders that try for ever, 'b' the same with senders that try once.
+ */
 struct server server_start(char mode);
-/* 'd' deregister, 'x' disconnect, 'q' close all and end, 'p' nothing; answers when it is done. */
+/*
+ * 'd' deregister, 'x' disconnect, 'q' close all and end, 'p' nothing, 'R' post a receive of RECEIVE bytes at RECEIVE_AT, 'C' expect
+ * its completion, 'I' the same with IMMEDIATE, 'W' that of a WRITE with it, 'E' that it was too short; answers when it is done.
+ */
 void server_command(struct server *server, char command);
 void server_kill(struct server *server);
 void server_stop(struct server *server);
@@ -84,6 +94,6 @@ struct test {
 	const char *name;
 	void (*run)(void);
 };
-extern const struct test read_tests[], cm_tests[], fault_tests[], stress_tests[];
+extern const struct test read_tests[], send_tests[], cm_tests[], fault_tests[], stress_tests[];
 
 #endif

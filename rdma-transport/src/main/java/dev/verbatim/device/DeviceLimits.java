@@ -16,6 +16,7 @@ package dev.verbatim.device;
  * @param maxQpRdAtom READs that one queue pair can serve at a time
  * @param maxQpInitRdAtom READs that one queue pair can have outstanding
  * @param maxResRdAtom READs that the whole device can serve at a time
+ * @param atomics whether it has atomic operations on the memory of peers
  */
 public record DeviceLimits(
     int maxQp,
@@ -29,4 +30,5 @@ public record DeviceLimits(
     int maxPd,
     int maxQpRdAtom,
     int maxQpInitRdAtom,
-    int maxResRdAtom) {}
+    int maxResRdAtom,
+    boolean atomics) {}

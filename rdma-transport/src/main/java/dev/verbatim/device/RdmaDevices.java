@@ -14,6 +14,7 @@ import dev.verbatim.verbs.NodeType;
 import dev.verbatim.verbs.PortState;
 import dev.verbatim.verbs.TransportType;
 import dev.verbatim.verbs.Verbs;
+import dev.verbatim.verbs.VerbsConstants;
 import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -179,6 +180,7 @@ public final class RdmaDevices {
         IbvDeviceAttr.MAX_PD.get(attr),
         IbvDeviceAttr.MAX_QP_RD_ATOM.get(attr),
         IbvDeviceAttr.MAX_QP_INIT_RD_ATOM.get(attr),
-        IbvDeviceAttr.MAX_RES_RD_ATOM.get(attr));
+        IbvDeviceAttr.MAX_RES_RD_ATOM.get(attr),
+        IbvDeviceAttr.ATOMIC_CAP.get(attr) != VerbsConstants.IBV_ATOMIC_NONE);
   }
 }

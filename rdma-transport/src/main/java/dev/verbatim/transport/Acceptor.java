@@ -38,7 +38,7 @@ final class Acceptor {
   private final TransportConfig config;
   private final OpenPort port;
   private final CmEndpoints endpoints;
-  private final SendQueueTable table;
+  private final SendQueueTable<PeerConnection> table;
   private final Handshake handshake;
   private final Counters counters;
   private final PortMonitor monitor;
@@ -50,7 +50,7 @@ final class Acceptor {
       TransportConfig config,
       OpenPort port,
       CmEndpoints endpoints,
-      SendQueueTable table,
+      SendQueueTable<PeerConnection> table,
       Handshake handshake,
       Counters counters,
       PortMonitor monitor) {
@@ -157,14 +157,7 @@ final class Acceptor {
   private void refuse(CmEndpoint endpoint, Refusal reason) {
     counters.refused(reason);
     LOG.debug("A connection is refused: {}", reason.meaning());
-    try (Arena arena = Arena.ofConfined()) {
-      byte[] data = Handshake.refuse(reason);
-      MemorySegment native_ = arena.allocate(data.length);
-      native_.copyFrom(MemorySegment.ofArray(data));
-      port.rdmaCm().reject(endpoint.id(), native_, data.length);
-    } catch (VerbsException | RuntimeException | Error e) {
-      LOG.debug("{}", e.toString());
-    }
+    endpoint.reject(Handshake.refuse(reason));
     endpoint.destroy();
   }
 

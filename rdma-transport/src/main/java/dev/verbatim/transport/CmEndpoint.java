@@ -3,11 +3,14 @@ package dev.verbatim.transport;
 import dev.verbatim.verbs.IbvQpInitAttr;
 import dev.verbatim.verbs.RdmaCm;
 import dev.verbatim.verbs.RdmaCmId;
+import dev.verbatim.verbs.Sockaddr;
 import dev.verbatim.verbs.VerbsConstants;
 import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,22 +63,53 @@ final class CmEndpoint {
     return hasQueuePair ? RdmaCmId.QP.getAddress(id) : 0;
   }
 
+  /**
+   * Asks which way leads to a peer; ADDR_RESOLVED tells.
+   *
+   * @param source the own address, to leave by its device
+   * @param millis longest time
+   */
+  void resolveAddress(InetAddress source, InetSocketAddress peer, int millis)
+      throws VerbsException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment own = Sockaddr.allocate(arena, new InetSocketAddress(source, 0));
+      rdmaCm.resolveAddr(id, own, Sockaddr.allocate(arena, peer), millis);
+    }
+  }
+
+  /**
+   * A queue pair that only READs, or is only read from.
+   *
+   * @param sendRequests work requests that may be posted
+   */
   void createQueuePair(MemorySegment pd, MemorySegment completionQueue, int sendRequests)
       throws VerbsException {
+    // Nothing is ever received, but some providers do not make an empty queue.
+    createQueuePair(pd, completionQueue, new QueuePairSizes(sendRequests, 1, 1, 0));
+  }
+
+  /**
+   * @return bytes of inline data that a request may have, at least what was asked for
+   */
+  int createQueuePair(MemorySegment pd, MemorySegment completionQueue, QueuePairSizes sizes)
+      throws VerbsException {
+    int inline;
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment attr = IbvQpInitAttr.STRUCT.allocate(arena);
       IbvQpInitAttr.SEND_CQ.set(attr, completionQueue);
       IbvQpInitAttr.RECV_CQ.set(attr, completionQueue);
       IbvQpInitAttr.QP_TYPE.set(attr, VerbsConstants.IBV_QPT_RC);
-      IbvQpInitAttr.CAP_MAX_SEND_WR.set(attr, sendRequests);
-      // Nothing is ever received, but some providers do not make an empty queue.
-      IbvQpInitAttr.CAP_MAX_RECV_WR.set(attr, 1);
-      IbvQpInitAttr.CAP_MAX_SEND_SGE.set(attr, 1);
-      IbvQpInitAttr.CAP_MAX_RECV_SGE.set(attr, 1);
+      IbvQpInitAttr.CAP_MAX_SEND_WR.set(attr, sizes.sendRequests());
+      IbvQpInitAttr.CAP_MAX_RECV_WR.set(attr, sizes.receiveRequests());
+      IbvQpInitAttr.CAP_MAX_SEND_SGE.set(attr, sizes.slices());
+      IbvQpInitAttr.CAP_MAX_RECV_SGE.set(attr, sizes.slices());
+      IbvQpInitAttr.CAP_MAX_INLINE_DATA.set(attr, sizes.inlineBytes());
       rdmaCm.createQp(id, pd, attr);
+      inline = IbvQpInitAttr.CAP_MAX_INLINE_DATA.get(attr);
     }
     hasQueuePair = true;
     owner.counters().queuePairs.incrementAndGet();
+    return inline;
   }
 
   /**
@@ -118,6 +152,17 @@ final class CmEndpoint {
       if (owner.isFirstRefusal(name)) {
         LOG.warn("{}: {}. To change it: {}. Said once.", consequence, e.getMessage(), remedy);
       }
+    }
+  }
+
+  /** Answers a request with a refusal; best effort, since the peer's own deadline ends it too. */
+  void reject(byte[] privateData) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment data = arena.allocate(Math.max(1, privateData.length));
+      MemorySegment.copy(privateData, 0, data, ValueLayout.JAVA_BYTE, 0, privateData.length);
+      rdmaCm.reject(id, data, privateData.length);
+    } catch (VerbsException | RuntimeException | Error e) {
+      LOG.debug("{}", e.toString());
     }
   }
 

@@ -1,32 +1,21 @@
 package dev.verbatim.transport;
 
-import dev.verbatim.verbs.IbvCompChannel;
 import dev.verbatim.verbs.IbvWc;
-import dev.verbatim.verbs.Pollfd;
 import dev.verbatim.verbs.Posix;
-import dev.verbatim.verbs.PosixConstants;
 import dev.verbatim.verbs.Verbs;
 import dev.verbatim.verbs.VerbsException;
 import dev.verbatim.verbs.WcStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Takes completions from the device's one completion queue and tells batches their end. An agent:
- * {@link #doWork} does one round, {@link #run} repeats it, spins a little when there was nothing to
- * do, then arms the completion channel and blocks.
- */
-final class CompletionPoller implements Runnable {
-  private static final int COMPLETIONS_PER_ROUND = 64;
+/** Tells batches of READs their end, by completion or by deadline. */
+final class CompletionPoller extends QueuePoller {
   private static final int SUCCESS = WcStatus.SUCCESS.number();
   private static final long DEADLINE_ROUND_NANOS = 10_000_000;
 
@@ -39,33 +28,10 @@ final class CompletionPoller implements Runnable {
   private static final int LEAST_BLOCK_MILLIS = 10;
   private static final int MOST_BLOCK_MILLIS = 500;
 
-  /** While there is much to do the clock, which costs as much as a READ, is not read each time. */
-  private static final int BUSY_ROUNDS_PER_CLOCK = 16;
-
   private static final Logger LOG = LoggerFactory.getLogger(CompletionPoller.class);
 
-  private final Verbs verbs;
-  private final Posix posix;
-  private final MemorySegment channel;
-  private final MemorySegment queue;
-  private final SendQueueTable table;
-  private final WakeUp wakeUp;
-  private final long mostSpinNanos;
-  private final int blockMillis;
-  private final MemorySegment completions;
-  private final MemorySegment pollFds;
-  private final MemorySegment eventQueue;
-  private final MemorySegment eventContext;
-
-  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final SendQueueTable<PeerConnection> table;
   private final List<ReadBatch> ended = new ArrayList<>();
-  private final FailureStreak pollFailures;
-  private final FailureStreak eventFailures;
-  private volatile boolean blocking;
-  private volatile boolean stopped;
-  private volatile boolean over;
-  private long spinNanos;
-  private int roundsUntilClock;
   private long clockNanos;
   private final Consumer<PeerConnection> deadlineCheck =
       connection -> connection.checkDeadline(clockNanos);
@@ -82,142 +48,29 @@ final class CompletionPoller implements Runnable {
       Posix posix,
       MemorySegment channel,
       MemorySegment queue,
-      SendQueueTable table,
+      SendQueueTable<PeerConnection> table,
       Duration mostSpin,
       Duration readTimeout,
       Consumer<String> deviceFailed,
       Arena arena)
       throws VerbsException {
-    this.verbs = verbs;
-    this.posix = posix;
-    this.channel = channel;
-    this.queue = queue;
-    this.table = table;
-    this.mostSpinNanos = mostSpin.toNanos();
-    this.blockMillis =
+    super(
+        verbs,
+        posix,
+        channel,
+        queue,
+        mostSpin,
         Math.clamp(
             readTimeout.toMillis() / BLOCKS_PER_READ_TIMEOUT,
             LEAST_BLOCK_MILLIS,
-            MOST_BLOCK_MILLIS);
-    this.spinNanos = mostSpinNanos;
-    this.pollFailures = new FailureStreak(LOG, "Completions cannot be taken", deviceFailed);
-    this.eventFailures = new FailureStreak(LOG, "Completions cannot be waited for", deviceFailed);
-    this.completions = IbvWc.STRUCT.allocate(arena, COMPLETIONS_PER_ROUND);
-    this.eventQueue = arena.allocate(ValueLayout.ADDRESS);
-    this.eventContext = arena.allocate(ValueLayout.ADDRESS);
-    this.pollFds = Pollfd.STRUCT.allocate(arena, 2);
-    posix.setNonBlocking(IbvCompChannel.FD.get(channel));
-    this.wakeUp = new WakeUp(posix);
-    Pollfd.FD.set(pollFds, 0, IbvCompChannel.FD.get(channel));
-    Pollfd.EVENTS.set(pollFds, 0, (short) PosixConstants.POLLIN);
-    Pollfd.FD.set(pollFds, 1, wakeUp.fd());
-    Pollfd.EVENTS.set(pollFds, 1, (short) PosixConstants.POLLIN);
-  }
-
-  /**
-   * Runs a task on the poller's thread, after the completions that are there by then; or on the
-   * caller's, when the poller has ended.
-   */
-  void execute(Runnable task) {
-    tasks.add(task);
-    if (over) {
-      runTasks();
-    } else {
-      wake();
-    }
-  }
-
-  private void runTasks() {
-    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-      task.run();
-    }
-  }
-
-  /** Lets {@link #run} return after the tasks that were given. */
-  void stop() {
-    stopped = true;
-    wake();
-  }
-
-  private void wake() {
-    if (blocking) {
-      wakeUp.signal();
-    }
+            MOST_BLOCK_MILLIS),
+        deviceFailed,
+        arena);
+    this.table = table;
   }
 
   @Override
-  public void run() {
-    while (true) {
-      try {
-        boolean last = stopped;
-        if (doWork() == 0) {
-          if (last && tasks.isEmpty()) {
-            end();
-            return;
-          }
-          idle();
-        }
-      } catch (VerbsException e) {
-        if (!pollFailures.isOn()) { // or else it is that one, counted already
-          eventFailures.failed(e);
-        }
-        if (stopped && tasks.isEmpty()) { // there will be no round without the error
-          end();
-          return;
-        }
-        WakeUp.pauseAfterError();
-      } catch (RuntimeException | Error e) {
-        WakeUp.goOnAfter(e, LOG, "The completion poller goes on after an unexpected error");
-      }
-    }
-  }
-
-  private void end() {
-    over = true;
-    runTasks(); // those that came since
-  }
-
-  /** One round; answers how much there was to do. */
-  int doWork() throws VerbsException {
-    if (roundsUntilClock == 0) {
-      checkDeadlines();
-      roundsUntilClock = BUSY_ROUNDS_PER_CLOCK;
-    }
-    // Before the tasks: a task may retire a connection, whose completions must be seen first.
-    int pending = tasks.size();
-    int work;
-    int total = 0;
-    try {
-      do {
-        work = poll();
-        total += work;
-      } while (work == COMPLETIONS_PER_ROUND);
-    } finally { // also when the device tells no completions any more: batches must end
-      roundsUntilClock = total + pending == 0 ? 0 : roundsUntilClock - 1;
-      for (int i = 0; i < pending; i++) {
-        tasks.remove().run();
-      }
-    }
-    return total + pending;
-  }
-
-  private int poll() throws VerbsException {
-    int count;
-    try {
-      count = verbs.pollCq(queue, COMPLETIONS_PER_ROUND, completions);
-    } catch (VerbsException e) {
-      pollFailures.failed(e);
-      throw e;
-    }
-    pollFailures.succeeded();
-    if (count > 0) {
-      take(count);
-    }
-    return count;
-  }
-
-  /** By itself, lest the JIT take it for rare: most polls of a thread that spins find nothing. */
-  private void take(int count) {
+  void take(int count) {
     try {
       for (int i = 0; i < count; i++) {
         long id = IbvWc.WR_ID.get(completions, i);
@@ -251,62 +104,12 @@ final class CompletionPoller implements Runnable {
     }
   }
 
-  private void checkDeadlines() {
+  @Override
+  void checkDeadlines() {
     clockNanos = System.nanoTime();
     if (clockNanos - nextDeadlineRoundNanos >= 0) {
       nextDeadlineRoundNanos = clockNanos + DEADLINE_ROUND_NANOS;
       table.forEach(deadlineCheck);
     }
-  }
-
-  private void idle() throws VerbsException {
-    if (spin()) {
-      spinNanos = Math.min(mostSpinNanos, spinNanos * 2);
-      return;
-    }
-    // Spinning that finds nothing is worth less next time, but never nothing.
-    spinNanos = Math.max(mostSpinNanos / 16, spinNanos / 2);
-    blocking = true;
-    try {
-      verbs.reqNotifyCq(queue, false);
-      if (doWork() > 0 || stopped) {
-        return;
-      }
-      if (posix.poll(pollFds, 2, blockMillis) == 0) {
-        eventFailures.succeeded(); // or else the channel would be readable
-        return;
-      }
-    } finally {
-      blocking = false;
-    }
-    if (Pollfd.REVENTS.get(pollFds, 1) != 0) {
-      wakeUp.drain();
-    }
-    if (Pollfd.REVENTS.get(pollFds, 0) != 0) {
-      takeEvent();
-    }
-  }
-
-  private void takeEvent() throws VerbsException {
-    if (verbs.getCqEvent(channel, eventQueue, eventContext)) {
-      verbs.ackCqEvents(queue, 1);
-    }
-    eventFailures.succeeded();
-  }
-
-  private boolean spin() throws VerbsException {
-    long start = System.nanoTime();
-    while (System.nanoTime() - start < spinNanos) {
-      if (doWork() > 0) {
-        return true;
-      }
-      Thread.onSpinWait();
-    }
-    return false;
-  }
-
-  /** Frees the wake-up descriptor, after the thread has ended. */
-  void close() {
-    wakeUp.close();
   }
 }

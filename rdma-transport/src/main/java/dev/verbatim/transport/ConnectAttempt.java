@@ -2,10 +2,10 @@ package dev.verbatim.transport;
 
 import dev.verbatim.verbs.CmEventType;
 import dev.verbatim.verbs.RdmaConnParam;
-import dev.verbatim.verbs.Sockaddr;
 import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
@@ -29,7 +29,7 @@ final class ConnectAttempt {
 
     CmEndpoints endpoints();
 
-    SendQueueTable table();
+    SendQueueTable<PeerConnection> table();
 
     Handshake handshake();
 
@@ -117,17 +117,7 @@ final class ConnectAttempt {
     endpoints[index] = endpoint;
     endpoint.setTrafficClass(owner.config().trafficClass());
     step = "resolving the address";
-    try (Arena arena = Arena.ofConfined()) {
-      InetSocketAddress source = new InetSocketAddress(owner.ownAddress().getAddress(), 0);
-      owner
-          .port()
-          .rdmaCm()
-          .resolveAddr(
-              endpoint.id(),
-              Sockaddr.allocate(arena, source),
-              Sockaddr.allocate(arena, peer.address()),
-              remainingMillis());
-    }
+    endpoint.resolveAddress(owner.ownAddress().getAddress(), peer.address(), remainingMillis());
   }
 
   private void onEvent(CmEndpoint endpoint, CmEvent event) {
@@ -196,16 +186,24 @@ final class ConnectAttempt {
 
   static MemorySegment connParam(
       Arena arena, byte[] privateData, int responderResources, int initiatorDepth) {
+    return connParam(arena, privateData, responderResources, initiatorDepth, RNR_RETRY_COUNT);
+  }
+
+  /**
+   * @param rnrRetries how often the peer repeats what finds no receive, 7 for ever
+   */
+  static MemorySegment connParam(
+      Arena arena, byte[] privateData, int responderResources, int initiatorDepth, int rnrRetries) {
     MemorySegment param = RdmaConnParam.STRUCT.allocate(arena);
-    MemorySegment data = arena.allocate(privateData.length);
-    data.copyFrom(MemorySegment.ofArray(privateData));
+    MemorySegment data = arena.allocate(Math.max(1, privateData.length));
+    MemorySegment.copy(privateData, 0, data, ValueLayout.JAVA_BYTE, 0, privateData.length);
     RdmaConnParam.PRIVATE_DATA.set(param, data);
     RdmaConnParam.PRIVATE_DATA_LEN.set(param, (byte) privateData.length);
     RdmaConnParam.RESPONDER_RESOURCES.set(param, (byte) responderResources);
     RdmaConnParam.INITIATOR_DEPTH.set(param, (byte) initiatorDepth);
     RdmaConnParam.FLOW_CONTROL.set(param, (byte) 1);
     RdmaConnParam.RETRY_COUNT.set(param, (byte) RETRY_COUNT);
-    RdmaConnParam.RNR_RETRY_COUNT.set(param, (byte) RNR_RETRY_COUNT);
+    RdmaConnParam.RNR_RETRY_COUNT.set(param, (byte) rnrRetries);
     return param;
   }
 

@@ -29,7 +29,7 @@ final class Connector implements ConnectAttempt.Owner {
   private final EventLoop loop;
   private final CompletionPoller poller;
   private final CmEndpoints endpoints;
-  private final SendQueueTable table;
+  private final SendQueueTable<PeerConnection> table;
   private final Handshake handshake;
   private final BufferPool pool;
   private final Counters counters;
@@ -55,7 +55,7 @@ final class Connector implements ConnectAttempt.Owner {
       EventLoop loop,
       CompletionPoller poller,
       CmEndpoints endpoints,
-      SendQueueTable table,
+      SendQueueTable<PeerConnection> table,
       Handshake handshake,
       BufferPool pool,
       Counters counters,
@@ -296,7 +296,7 @@ final class Connector implements ConnectAttempt.Owner {
   }
 
   @Override
-  public SendQueueTable table() {
+  public SendQueueTable<PeerConnection> table() {
     return table;
   }
 

@@ -59,6 +59,7 @@ final class EventLoop implements Runnable {
   private final List<Ticker> tickers = new ArrayList<>();
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private volatile boolean stopped;
+  private volatile Thread thread;
 
   EventLoop(Posix posix, Arena arena) throws VerbsException {
     this.posix = posix;
@@ -84,6 +85,11 @@ final class EventLoop implements Runnable {
     tickers.add(ticker);
   }
 
+  /** Whether the caller is this loop's thread. */
+  boolean isOwnThread() {
+    return Thread.currentThread() == thread;
+  }
+
   void execute(Runnable task) {
     tasks.add(task);
     wakeUp.signal();
@@ -97,6 +103,7 @@ final class EventLoop implements Runnable {
 
   @Override
   public void run() {
+    thread = Thread.currentThread();
     while (!stopped || !tasks.isEmpty()) {
       try {
         doWork();

@@ -32,6 +32,16 @@ final class MemoryManager {
     return anonymous(Pages.roundUp(bytes), registrar::registerRegion);
   }
 
+  /**
+   * Fresh anonymous memory with the access that its user wants.
+   *
+   * @param access {@code IBV_ACCESS_*}
+   */
+  MemoryRegion allocate(long bytes, int access) throws RegistrationException {
+    return anonymous(
+        Pages.roundUp(bytes), (memory, arena) -> registrar.registerRegion(memory, arena, access));
+  }
+
   /** How mapped memory is registered. */
   private interface Registration<T> {
     T of(MemorySegment memory, Arena arena) throws RegistrationException;

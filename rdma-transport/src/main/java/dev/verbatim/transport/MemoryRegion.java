@@ -40,6 +40,11 @@ public final class MemoryRegion implements AutoCloseable {
     return registration.rkey();
   }
 
+  /** Key by which work requests of this process name the memory. */
+  int lkey() {
+    return registration.lkey();
+  }
+
   /** Bytes. */
   public long length() {
     return memory.byteSize();

@@ -47,20 +47,41 @@ final class OpenPort implements AutoCloseable {
     }
   }
 
+  /**
+   * Another protection domain and completion queue of the same port, to be closed by themselves.
+   *
+   * @param completionEntries of the queue
+   */
+  OpenPort beside(int completionEntries) throws VerbsException {
+    OpenPort port = new OpenPort(libraries, context, number, limits);
+    try {
+      port.openQueue(completionEntries);
+      return port;
+    } catch (VerbsException | RuntimeException e) {
+      port.close();
+      throw e;
+    }
+  }
+
   private void openResources() throws VerbsException {
     Verbs verbs = libraries.verbs();
     // RDMA CM's context is shared by all of the process, and an event is told once: a context of
     // our own makes sure that it is told to us.
     eventContext = IbvContext.STRUCT.at(verbs.openDevice(IbvContext.DEVICE.get(context)));
+    openQueue(limits.completionEntries());
+    libraries.posix().setNonBlocking(IbvContext.ASYNC_FD.get(context));
+    libraries.posix().setNonBlocking(IbvContext.ASYNC_FD.get(eventContext));
+  }
+
+  private void openQueue(int completionEntries) throws VerbsException {
+    Verbs verbs = libraries.verbs();
     pd = verbs.allocPd(context);
     channel = verbs.createCompChannel(context);
     // Processes of one host spread over the device's interrupts.
     int vectors = Math.max(1, IbvContext.NUM_COMP_VECTORS.get(context));
     int vector = (int) (ProcessHandle.current().pid() % vectors);
     completionQueue =
-        verbs.createCq(context, limits.completionEntries(), MemorySegment.NULL, channel, vector);
-    libraries.posix().setNonBlocking(IbvContext.ASYNC_FD.get(context));
-    libraries.posix().setNonBlocking(IbvContext.ASYNC_FD.get(eventContext));
+        verbs.createCq(context, completionEntries, MemorySegment.NULL, channel, vector);
   }
 
   Verbs verbs() {
@@ -79,7 +100,7 @@ final class OpenPort implements AutoCloseable {
     return context;
   }
 
-  /** Tells of the port and the device; {@link #context} tells of queues. */
+  /** Tells of the port and the device; {@link #context} tells of queues. NULL of one beside. */
   MemorySegment eventContext() {
     return eventContext;
   }

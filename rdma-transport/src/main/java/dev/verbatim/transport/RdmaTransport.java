@@ -117,6 +117,18 @@ public final class RdmaTransport implements AutoCloseable {
             "the peer " + peerName + " is known to be gone");
   }
 
+  /**
+   * Opens a group of endpoints on this port, for messages, WRITEs and atomic operations beside
+   * READs: with a protection domain, a completion queue and a poller of its own.
+   *
+   * @throws IllegalArgumentException when a value of the configuration is out of its range
+   * @throws EndpointException when the device allows less than is asked for, or has no room
+   */
+  public EndpointGroup openGroup(EndpointConfig config) throws EndpointException {
+    checkOpen();
+    return parts.groups().open(config);
+  }
+
   public TransportCounters counters() {
     return parts.counters();
   }

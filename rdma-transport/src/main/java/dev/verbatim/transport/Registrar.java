@@ -25,8 +25,17 @@ import org.slf4j.LoggerFactory;
  * leaves nothing behind.
  */
 final class Registrar {
-  /** For peers to read. Never with a right to write: Linux refuses to pin file pages for that. */
+  /**
+   * For peers to read: all that map output ever allows. Never with a right to write: Linux refuses
+   * to pin file pages for that.
+   */
   static final int REMOTE_READ = VerbsConstants.IBV_ACCESS_REMOTE_READ;
+
+  /** What peers may do: such a region has an address that nobody can guess. */
+  private static final int REMOTE =
+      REMOTE_READ
+          | VerbsConstants.IBV_ACCESS_REMOTE_WRITE
+          | VerbsConstants.IBV_ACCESS_REMOTE_ATOMIC;
 
   /** For the device to put what it reads from peers. */
   static final int LOCAL_WRITE = VerbsConstants.IBV_ACCESS_LOCAL_WRITE;
@@ -96,9 +105,20 @@ final class Registrar {
    * @param arena whose closing unmaps the memory
    */
   MemoryRegion registerRegion(MemorySegment memory, Arena arena) throws RegistrationException {
+    return registerRegion(memory, arena, REMOTE_READ);
+  }
+
+  /**
+   * Registers memory that is closed with this registrar at the latest.
+   *
+   * @param arena whose closing unmaps the memory
+   * @param access {@code IBV_ACCESS_*}
+   */
+  MemoryRegion registerRegion(MemorySegment memory, Arena arena, int access)
+      throws RegistrationException {
     inUse.readLock().lock();
     try {
-      MemoryRegion region = new MemoryRegion(this, register(memory, REMOTE_READ), memory, arena);
+      MemoryRegion region = new MemoryRegion(this, register(memory, access), memory, arena);
       synchronized (regions) {
         regions.add(region);
       }
@@ -122,7 +142,7 @@ final class Registrar {
       }
       MemorySegment mr;
       long iova;
-      if (access == REMOTE_READ) {
+      if ((access & REMOTE) != 0) {
         iova = randomIova(memory.address(), bytes);
         mr = verbs.regMrIova(pd, memory, bytes, iova, access);
       } else {

@@ -9,11 +9,13 @@ import java.util.function.Consumer;
  * Finds the connection of a completion by the key in its {@code wr_id}. Queue pair numbers would
  * not do: the device reuses them, and a late completion of a dead queue pair must not be taken for
  * one of its successor. Also the budget of queue pairs.
+ *
+ * @param <T> a connection, of one queue pair or several
  */
-final class SendQueueTable {
+final class SendQueueTable<T> {
   private static final int GENERATION_BITS = 11;
 
-  private final AtomicReferenceArray<PeerConnection> connections;
+  private final AtomicReferenceArray<T> connections;
   private final int[] generations;
   private final BitSet used = new BitSet();
   private final int slotBits;
@@ -52,12 +54,12 @@ final class SendQueueTable {
     return generations[slot] << slotBits | slot;
   }
 
-  void set(int key, PeerConnection connection) {
+  void set(int key, T connection) {
     connections.set(slot(key), connection);
   }
 
   /** The connection of a key, or null when it is gone; the caller compares the key itself. */
-  PeerConnection get(int key) {
+  T get(int key) {
     int slot = slot(key);
     return slot < connections.length() ? connections.get(slot) : null;
   }
@@ -72,13 +74,13 @@ final class SendQueueTable {
   }
 
   /** Visits each slot's connection; one with several queue pairs several times. */
-  void forEach(Consumer<PeerConnection> visitor) {
+  void forEach(Consumer<T> visitor) {
     int end;
     synchronized (this) {
       end = used.length();
     }
     for (int i = 0; i < end; i++) {
-      PeerConnection connection = connections.get(i);
+      T connection = connections.get(i);
       if (connection != null) {
         visitor.accept(connection);
       }

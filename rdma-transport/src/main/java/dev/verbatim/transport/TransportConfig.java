@@ -231,20 +231,20 @@ public final class TransportConfig {
    * @throws IllegalArgumentException naming the value and its range
    */
   public TransportConfig conclude() {
-    range("port", port, 0, 255);
-    range("listenPort", listenPort, 0, 65_535);
-    range("readDepth", readDepth, 1, 255);
-    range("qpsPerPeer", qpsPerPeer, 1, 64);
-    range("maxConnections", maxConnections, qpsPerPeer, 1 << 20);
-    range("trafficClass", trafficClass, 0, 255);
-    range("connectTimeout", connectTimeout, Duration.ofMillis(1), Duration.ofHours(1));
-    range("readTimeout", readTimeout, Duration.ofMillis(1), Duration.ofHours(1));
-    range("idleTimeout", idleTimeout, Duration.ofMillis(1), Duration.ofDays(365));
-    range("retryBackoff", retryBackoff, Duration.ZERO, Duration.ofDays(1));
-    range("spin", spin, Duration.ZERO, Duration.ofSeconds(1));
-    range("slabBytes", slabBytes, 1, 1 << 30);
-    range("poolBytes", poolBytes, slabBytes, Long.MAX_VALUE >> 1);
-    range("maxReadBytes", maxReadBytes, 0, 1L << 31);
+    Ranges.check("port", port, 0, 255);
+    Ranges.check("listenPort", listenPort, 0, 65_535);
+    Ranges.check("readDepth", readDepth, 1, 255);
+    Ranges.check("qpsPerPeer", qpsPerPeer, 1, 64);
+    Ranges.check("maxConnections", maxConnections, qpsPerPeer, 1 << 20);
+    Ranges.check("trafficClass", trafficClass, 0, 255);
+    Ranges.check("connectTimeout", connectTimeout, Duration.ofMillis(1), Duration.ofHours(1));
+    Ranges.check("readTimeout", readTimeout, Duration.ofMillis(1), Duration.ofHours(1));
+    Ranges.check("idleTimeout", idleTimeout, Duration.ofMillis(1), Duration.ofDays(365));
+    Ranges.check("retryBackoff", retryBackoff, Duration.ZERO, Duration.ofDays(1));
+    Ranges.check("spin", spin, Duration.ZERO, Duration.ofSeconds(1));
+    Ranges.check("slabBytes", slabBytes, 1, 1 << 30);
+    Ranges.check("poolBytes", poolBytes, slabBytes, Long.MAX_VALUE >> 1);
+    Ranges.check("maxReadBytes", maxReadBytes, 0, 1L << 31);
     long page = Pages.size();
     if (slabBytes % page != 0) {
       throw new IllegalArgumentException(
@@ -258,19 +258,5 @@ public final class TransportConfig {
       throw new IllegalArgumentException("localName is null");
     }
     return this;
-  }
-
-  private static void range(String name, long value, long least, long most) {
-    if (value < least || value > most) {
-      throw new IllegalArgumentException(
-          name + " = " + value + " is out of range: " + least + " to " + most);
-    }
-  }
-
-  private static void range(String name, Duration value, Duration least, Duration most) {
-    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-      throw new IllegalArgumentException(
-          name + " = " + value + " is out of range: " + least + " to " + most);
-    }
   }
 }

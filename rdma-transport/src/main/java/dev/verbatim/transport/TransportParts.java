@@ -32,10 +32,12 @@ final class TransportParts implements PortMonitor.Actions {
   private final Arena arena = Arena.ofShared();
 
   private final Counters counters = new Counters();
+  private final Memlock memlock;
   private final Registrar registrar;
+  private final Mappings mappings;
   private final MemoryManager memory;
   private final BufferPool pool;
-  private final SendQueueTable table;
+  private final SendQueueTable<PeerConnection> table;
   private final PortMonitor monitor;
   private final CmEndpoints endpoints;
   private final long challenge;
@@ -44,6 +46,7 @@ final class TransportParts implements PortMonitor.Actions {
   private EventLoop loop;
   private CompletionPoller poller;
   private Connector connector;
+  private EndpointGroups groups;
   private Thread loopThread;
   private Thread pollerThread;
   private volatile TransportInfo info;
@@ -60,6 +63,7 @@ final class TransportParts implements PortMonitor.Actions {
     this.channel = RdmaEventChannel.STRUCT.at(channel);
     this.devices = devices;
     this.choice = choice;
+    this.memlock = memlock;
     registrar =
         new Registrar(
             port.verbs(),
@@ -68,14 +72,14 @@ final class TransportParts implements PortMonitor.Actions {
             memlock,
             counters,
             this::memoryIsOutOfReach);
-    Mappings mappings = new Mappings(port.posix(), MapRoom.ofThisProcess(port.posix()), counters);
+    mappings = new Mappings(port.posix(), MapRoom.ofThisProcess(port.posix()), counters);
     memory = new MemoryManager(mappings, registrar, config.hugePages());
     pool =
         new BufferPool(
             memory::slab,
             Math.min(config.slabBytes(), registrar.mostRegionBytes()),
             config.poolBytes());
-    table = new SendQueueTable(port.limits().maxConnections());
+    table = new SendQueueTable<>(port.limits().maxConnections());
     monitor = new PortMonitor(port, counters, this, arena);
     endpoints = new CmEndpoints(port.rdmaCm(), this.channel, counters, monitor);
     challenge = new SecureRandom().nextLong();
@@ -124,6 +128,17 @@ final class TransportParts implements PortMonitor.Actions {
             counters,
             monitor,
             info.address());
+    groups =
+        new EndpointGroups(
+            port,
+            loop,
+            endpoints,
+            monitor,
+            counters,
+            mappings,
+            memlock,
+            choice,
+            config.hugePages());
     port.posix().setNonBlocking(RdmaEventChannel.FD.get(channel));
     loop.watch(RdmaEventChannel.FD.get(channel), endpoints::drain, _ -> {});
     loop.watch(
@@ -135,6 +150,7 @@ final class TransportParts implements PortMonitor.Actions {
     }
     loop.every(connector::tick);
     loop.every(acceptor::tick);
+    loop.every(groups::tick);
     loopThread = startThread("verbatim-events-" + info.device(), loop);
     NodeAffinity affinity = new NodeAffinity(port.posix());
     pollerThread =
@@ -179,6 +195,10 @@ final class TransportParts implements PortMonitor.Actions {
     return pool;
   }
 
+  EndpointGroups groups() {
+    return groups;
+  }
+
   Connector connector() {
     return connector;
   }
@@ -201,6 +221,7 @@ final class TransportParts implements PortMonitor.Actions {
   public void portDown(ReadFailure.Kind kind, String why) {
     connector.failAll(kind, "the own port of " + info.device() + " is not active: " + why);
     acceptor.closeAll();
+    groups.failAll("the own port of " + info.device() + " is not active: " + why);
   }
 
   @Override
@@ -223,7 +244,9 @@ final class TransportParts implements PortMonitor.Actions {
   @Override
   public void queuePairFailed(long address, String why) {
     CmEndpoint endpoint = endpoints.ofQueuePair(address);
-    if (endpoint != null && !acceptor.closeIfAccepted(endpoint)) {
+    if (endpoint != null
+        && !groups.failIfOwn(endpoint, why)
+        && !acceptor.closeIfAccepted(endpoint)) {
       connector.failEndpoint(endpoint, why);
     }
   }
@@ -258,6 +281,9 @@ final class TransportParts implements PortMonitor.Actions {
     if (connector != null) {
       connector.close();
     }
+    if (loopThread != null) {
+      groups.close();
+    }
     boolean ended = true;
     if (loopThread != null) {
       loop.execute(
@@ -266,7 +292,7 @@ final class TransportParts implements PortMonitor.Actions {
             acceptor.close();
           });
       loop.stop();
-      ended = join(loopThread);
+      ended = Threads.join(loopThread, JOIN_TIMEOUT);
     } else {
       acceptor.close();
     }
@@ -275,7 +301,7 @@ final class TransportParts implements PortMonitor.Actions {
     }
     if (pollerThread != null) {
       poller.stop();
-      ended &= join(pollerThread);
+      ended &= Threads.join(pollerThread, JOIN_TIMEOUT);
     }
     if (!ended) {
       LOG.warn("A thread of the transport does not end; what it uses stays open");
@@ -292,23 +318,5 @@ final class TransportParts implements PortMonitor.Actions {
     }
     Mappings.release(arena);
     return true;
-  }
-
-  private static boolean join(Thread thread) {
-    long end = System.nanoTime() + JOIN_TIMEOUT.toNanos();
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          return thread.join(Duration.ofNanos(end - System.nanoTime()));
-        } catch (InterruptedException e) {
-          interrupted = true; // a task that is killed must not leave everything open
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
   }
 }

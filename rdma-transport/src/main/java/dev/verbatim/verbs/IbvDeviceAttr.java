@@ -75,6 +75,9 @@ public final class IbvDeviceAttr {
   /** READs that a queue pair can have outstanding. */
   public static final IntField MAX_QP_INIT_RD_ATOM = STRUCT.intField("max_qp_init_rd_atom");
 
+  /** {@code IBV_ATOMIC_NONE}, or which operations are atomic to each other. */
+  public static final IntField ATOMIC_CAP = STRUCT.intField("atomic_cap");
+
   public static final IntField MAX_SRQ = STRUCT.intField("max_srq");
   public static final IntField MAX_SRQ_WR = STRUCT.intField("max_srq_wr");
   public static final IntField MAX_SRQ_SGE = STRUCT.intField("max_srq_sge");

@@ -59,9 +59,19 @@ public final class IbvSendWr {
   /** {@code IBV_SEND_*}. */
   public static final IntField SEND_FLAGS = STRUCT.intField("send_flags");
 
+  /** In host byte order here, in network byte order on the wire. */
   public static final IntField IMM_DATA = STRUCT.intField("imm_data");
+
   public static final LongField WR_RDMA_REMOTE_ADDR = STRUCT.longField("wr.rdma.remote_addr");
   public static final IntField WR_RDMA_RKEY = STRUCT.intField("wr.rdma.rkey");
+
+  public static final LongField WR_ATOMIC_REMOTE_ADDR = STRUCT.longField("wr.atomic.remote_addr");
+
+  /** What to add, or to compare with. */
+  public static final LongField WR_ATOMIC_COMPARE_ADD = STRUCT.longField("wr.atomic.compare_add");
+
+  public static final LongField WR_ATOMIC_SWAP = STRUCT.longField("wr.atomic.swap");
+  public static final IntField WR_ATOMIC_RKEY = STRUCT.intField("wr.atomic.rkey");
 
   private IbvSendWr() {}
 }

@@ -32,10 +32,16 @@ public final class IbvWc {
 
   public static final IntField VENDOR_ERR = STRUCT.intField("vendor_err");
   public static final IntField BYTE_LEN = STRUCT.intField("byte_len");
+
+  /** Valid with {@code IBV_WC_WITH_IMM}; in host byte order here. */
   public static final IntField IMM_DATA = STRUCT.intField("imm_data");
+
   public static final IntField QP_NUM = STRUCT.intField("qp_num");
   public static final IntField SRC_QP = STRUCT.intField("src_qp");
+
+  /** {@code IBV_WC_WITH_IMM} and others. */
   public static final IntField WC_FLAGS = STRUCT.intField("wc_flags");
+
   public static final ShortField PKEY_INDEX = STRUCT.shortField("pkey_index");
   public static final ShortField SLID = STRUCT.shortField("slid");
   public static final ByteField SL = STRUCT.byteField("sl");

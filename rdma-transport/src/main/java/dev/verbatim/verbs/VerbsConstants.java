@@ -6,11 +6,20 @@ public final class VerbsConstants {
   public static final int IBV_ACCESS_REMOTE_WRITE = 1 << 1;
   public static final int IBV_ACCESS_REMOTE_READ = 1 << 2;
 
+  public static final int IBV_ACCESS_REMOTE_ATOMIC = 1 << 3;
+
+  /** Value of {@code atomic_cap}: the device has no atomic operations. */
+  public static final int IBV_ATOMIC_NONE = 0;
+
   public static final int IBV_QPT_RC = 2;
 
   public static final int IBV_WR_RDMA_WRITE = 0;
+  public static final int IBV_WR_RDMA_WRITE_WITH_IMM = 1;
   public static final int IBV_WR_SEND = 2;
+  public static final int IBV_WR_SEND_WITH_IMM = 3;
   public static final int IBV_WR_RDMA_READ = 4;
+  public static final int IBV_WR_ATOMIC_CMP_AND_SWP = 5;
+  public static final int IBV_WR_ATOMIC_FETCH_AND_ADD = 6;
 
   public static final int IBV_SEND_FENCE = 1;
   public static final int IBV_SEND_SIGNALED = 1 << 1;
@@ -21,6 +30,10 @@ public final class VerbsConstants {
   public static final int IBV_WC_RDMA_WRITE = 1;
   public static final int IBV_WC_RDMA_READ = 2;
   public static final int IBV_WC_RECV = 1 << 7;
+  public static final int IBV_WC_RECV_RDMA_WITH_IMM = IBV_WC_RECV + 1;
+
+  /** In {@code wc_flags}: the completion carries immediate data. */
+  public static final int IBV_WC_WITH_IMM = 1 << 1;
 
   public static final int IBV_QP_STATE = 1;
   public static final int IBV_QP_CUR_STATE = 1 << 1;

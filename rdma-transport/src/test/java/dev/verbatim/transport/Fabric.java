@@ -86,7 +86,7 @@ final class Fabric {
   final TransportConfig config;
   final OpenPort port;
   final BufferPool pool = Buffers.pool(1 << 20);
-  final SendQueueTable table;
+  final SendQueueTable<PeerConnection> table;
   final EventLoop loop;
   final CompletionPoller poller;
   final PortMonitor monitor;
@@ -105,10 +105,10 @@ final class Fabric {
     stubConnectionManager();
     stubPosix();
     DeviceLimits limits =
-        new DeviceLimits(100, maxQpWr, 32, 32, 10, 10_000, 10, 1L << 40, 10, 16, 16, 1000);
+        new DeviceLimits(100, maxQpWr, 32, 32, 10, 10_000, 10, 1L << 40, 10, 16, 16, 1000, true);
     QueueLimits queueLimits = QueueLimits.of(config, limits, 1 << 30);
     port = OpenPort.open(new NativeLibraries.Loaded(verbs, rdmaCm, posix), context, 1, queueLimits);
-    table = new SendQueueTable(queueLimits.maxConnections());
+    table = new SendQueueTable<>(queueLimits.maxConnections());
     loop = new EventLoop(posix, arena);
     poller =
         new CompletionPoller(

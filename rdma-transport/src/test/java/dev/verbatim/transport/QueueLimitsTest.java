@@ -11,7 +11,7 @@ class QueueLimitsTest {
 
   private static DeviceLimits device(int maxQp, int maxQpWr, int maxCqe, int serve, int initiate) {
     return new DeviceLimits(
-        maxQp, maxQpWr, 32, 32, 1000, maxCqe, 1000, 1L << 40, 100, serve, initiate, 1 << 16);
+        maxQp, maxQpWr, 32, 32, 1000, maxCqe, 1000, 1L << 40, 100, serve, initiate, 1 << 16, true);
   }
 
   @Test

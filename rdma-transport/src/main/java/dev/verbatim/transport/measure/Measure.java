@@ -1,0 +1,113 @@
+package dev.verbatim.transport.measure;
+
+import dev.verbatim.transport.EndpointException;
+import dev.verbatim.transport.EndpointGroup;
+import dev.verbatim.transport.EndpointLimits;
+import dev.verbatim.transport.RegistrationException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** The side that measures against a {@link MeasureServer}. */
+public final class Measure {
+  private static final long ROUND_MILLIS = 100;
+
+  private final EndpointGroup group;
+  private final InetSocketAddress server;
+
+  /**
+   * @param group whose endpoints are used; several measurements at a time disturb each other
+   * @param server where the server listens
+   */
+  public Measure(EndpointGroup group, InetSocketAddress server) {
+    this.group = group;
+    this.server = server;
+  }
+
+  /**
+   * Connects, warms up, measures, checks the bytes that have come (not those of {@link
+   * MeasuredOperation#SEND}) and disconnects.
+   *
+   * @throws EndpointException when the server cannot be reached or does not go on, a message fails,
+   *     or bytes are not those that were sent
+   * @throws IllegalArgumentException when a value is out of its range, or the depth is more than
+   *     the group's
+   */
+  public Measurement run(MeasureConfig config)
+      throws EndpointException, RegistrationException, InterruptedException {
+    config.conclude();
+    checkDepth(config);
+    List<MeasureLane> lanes = new ArrayList<>();
+    try {
+      for (int i = 0; i < config.queuePairs(); i++) {
+        MeasureLane lane = new MeasureLane(group, config);
+        lanes.add(lane);
+        lane.connect(server);
+      }
+      if (config.warmUp() > 0) {
+        measure(config, lanes, MeasureRun.ofMessages(config.warmUp()));
+      }
+      boolean timed = !config.duration().isZero();
+      MeasureRun run =
+          timed ? MeasureRun.ofTime(config.duration()) : MeasureRun.ofMessages(config.iterations());
+      measure(config, lanes, run);
+      for (MeasureLane lane : lanes) {
+        lane.check();
+      }
+      return run.result(config);
+    } finally {
+      for (MeasureLane lane : lanes) {
+        lane.close();
+      }
+    }
+  }
+
+  private void checkDepth(MeasureConfig config) {
+    EndpointLimits limits = group.limits();
+    // An answer may come before the acknowledgement of what it answers.
+    int most =
+        config.operation() == MeasuredOperation.PING_PONG
+            ? Math.min(limits.sendDepth() / 2, limits.receiveDepth())
+            : limits.sendDepth();
+    if (config.depth() > most) {
+      throw new IllegalArgumentException(
+          "depth = %d is more than sendDepth and receiveDepth of the EndpointConfig allow, %d"
+              .formatted(config.depth(), most));
+    }
+  }
+
+  private static void measure(MeasureConfig config, List<MeasureLane> lanes, MeasureRun run)
+      throws EndpointException, InterruptedException {
+    run.begin(lanes.size());
+    for (MeasureLane lane : lanes) {
+      lane.begin(run);
+    }
+    await(run.ended(), run, config);
+  }
+
+  /** Waits as long as messages end. */
+  private static void await(CompletableFuture<Void> end, MeasureRun run, MeasureConfig config)
+      throws EndpointException, InterruptedException {
+    long seen = -1;
+    long since = System.nanoTime();
+    while (true) {
+      try {
+        end.get(ROUND_MILLIS, TimeUnit.MILLISECONDS);
+        return;
+      } catch (TimeoutException e) {
+        if (run.progress() != seen) {
+          seen = run.progress();
+          since = System.nanoTime();
+        } else if (System.nanoTime() - since > config.patience().toNanos()) {
+          throw new EndpointException("no message has ended within " + config.patience(), e);
+        }
+      } catch (ExecutionException e) {
+        throw new EndpointException(e.getCause().getMessage(), e.getCause());
+      }
+    }
+  }
+}

@@ -1,0 +1,201 @@
+package dev.verbatim.transport.measure;
+
+import dev.verbatim.transport.BufferSlice;
+import dev.verbatim.transport.EndpointBuffer;
+import dev.verbatim.transport.EndpointException;
+import dev.verbatim.transport.EndpointGroup;
+import dev.verbatim.transport.EndpointListener;
+import dev.verbatim.transport.RdmaEndpoint;
+import dev.verbatim.transport.RegistrationException;
+import dev.verbatim.transport.RemoteMemory;
+import dev.verbatim.transport.WorkCompletion;
+import dev.verbatim.transport.WorkOperation;
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * One queue pair of a measurement: posts the next message when one has ended. Messages end in the
+ * order in which they were posted.
+ */
+final class MeasureLane implements EndpointListener, AutoCloseable {
+  private static final long PATIENCE_SECONDS = 10;
+
+  /** Ids of what is posted beside the measured messages. */
+  private static final int ANSWER = -1;
+
+  private static final int CHECK = -2;
+
+  private final EndpointGroup group;
+  private final MeasureConfig config;
+  private final EndpointBuffer buffer;
+  private final BufferSlice all;
+  private final CompletableFuture<WorkCompletion> checked = new CompletableFuture<>();
+  private final long[] postedNanos;
+  private RdmaEndpoint endpoint;
+  private RemoteMemory memory;
+
+  // Below: guarded by this.
+  private MeasureRun run;
+  private int oldest;
+  private int underWay;
+  private boolean ended = true;
+  private boolean closing;
+
+  MeasureLane(EndpointGroup group, MeasureConfig config) throws RegistrationException {
+    this.group = group;
+    this.config = config;
+    this.postedNanos = new long[config.depth()];
+    this.buffer = group.allocate(config.bytes());
+    this.all = buffer.all();
+    if (config.operation() != MeasuredOperation.READ) {
+      MeasureProtocol.fill(buffer.segment());
+    }
+  }
+
+  void connect(InetSocketAddress server) throws EndpointException, InterruptedException {
+    byte[] request = MeasureProtocol.request(config.operation(), config.bytes());
+    long millis = config.patience().toMillis();
+    CompletableFuture<RdmaEndpoint> connecting = group.connect(server, request, this);
+    try {
+      endpoint = connecting.get(millis, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      throw new EndpointException(e.getCause().getMessage(), e.getCause());
+    } catch (TimeoutException e) {
+      connecting.thenAccept(RdmaEndpoint::close);
+      throw new EndpointException("no connection to " + server + " in " + millis + " ms", e);
+    }
+    memory =
+        MeasureProtocol.readAnswer(endpoint.peerData())
+            .orElseThrow(() -> new EndpointException(server + " is no server to measure against"));
+  }
+
+  @Override
+  public void onPrepared(RdmaEndpoint prepared) {
+    if (config.operation() == MeasuredOperation.PING_PONG) {
+      for (int i = 0; i < Math.min(config.depth(), prepared.limits().receiveDepth()); i++) {
+        expectAnswer(prepared);
+      }
+    }
+  }
+
+  private void expectAnswer(RdmaEndpoint from) {
+    try {
+      from.receive(ANSWER, all);
+    } catch (EndpointException e) {
+      failed(e);
+    }
+  }
+
+  /** Posts as many messages as may be under way. */
+  synchronized void begin(MeasureRun next) {
+    run = next;
+    ended = false;
+    postMore();
+  }
+
+  private void postMore() {
+    long now = System.nanoTime();
+    try {
+      while (underWay < config.depth() && run.claim(now)) {
+        postedNanos[(oldest + underWay) % postedNanos.length] = now;
+        underWay++;
+        post();
+        now = System.nanoTime();
+      }
+    } catch (EndpointException | RuntimeException e) {
+      failed(e);
+      return;
+    }
+    if (underWay == 0 && !ended) {
+      ended = true;
+      run.laneEnded();
+    }
+  }
+
+  private void post() throws EndpointException {
+    switch (config.operation()) {
+      case READ -> endpoint.read(0, memory, all);
+      case WRITE -> endpoint.write(0, memory, all);
+      case SEND, PING_PONG -> endpoint.send(0, all);
+    }
+  }
+
+  @Override
+  public void onCompletion(RdmaEndpoint from, WorkCompletion completion) {
+    if (completion.id() == CHECK) {
+      checked.complete(completion);
+    } else if (!completion.succeeded()) {
+      failed(new EndpointException(completion.describe()));
+    } else if (config.operation() != MeasuredOperation.PING_PONG) {
+      messageEnded(1);
+    } else if (completion.operation() == WorkOperation.RECEIVE) {
+      expectAnswer(from);
+      messageEnded(2);
+    }
+  }
+
+  private synchronized void messageEnded(int ways) {
+    long now = System.nanoTime();
+    run.record((now - postedNanos[oldest]) / ways, now);
+    oldest = oldest + 1 == postedNanos.length ? 0 : oldest + 1;
+    underWay--;
+    postMore();
+  }
+
+  private synchronized void failed(Exception why) {
+    if (run != null && !closing) {
+      run.failed(why);
+    }
+  }
+
+  @Override
+  public void onClosed(RdmaEndpoint from, String reason) {
+    failed(new EndpointException(reason));
+    checked.completeExceptionally(new EndpointException(reason));
+  }
+
+  /** Compares the bytes of the last messages with those that were sent. */
+  void check() throws EndpointException, RegistrationException, InterruptedException {
+    switch (config.operation()) {
+      case READ, PING_PONG -> compare(buffer);
+      case WRITE -> {
+        try (EndpointBuffer back = group.allocate(config.bytes())) {
+          endpoint.read(CHECK, memory, back.all());
+          WorkCompletion completion = checked.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+          if (!completion.succeeded()) {
+            throw new EndpointException(completion.describe());
+          }
+          compare(back);
+        } catch (ExecutionException | TimeoutException e) {
+          throw new EndpointException("what was written cannot be read: " + e, e);
+        }
+      }
+      case SEND -> {}
+    }
+  }
+
+  private void compare(EndpointBuffer with) throws EndpointException {
+    long wrong = MeasureProtocol.firstWrong(with.segment());
+    if (wrong >= 0) {
+      throw new EndpointException(
+          "byte %d of a %s of %d bytes is not what was sent"
+              .formatted(wrong, config.operation(), config.bytes()));
+    }
+  }
+
+  /** Disconnects and frees the buffer. */
+  @Override
+  public void close() {
+    synchronized (this) {
+      closing = true;
+    }
+    if (endpoint != null) {
+      endpoint.close();
+      endpoint.closed().completeOnTimeout(null, PATIENCE_SECONDS, TimeUnit.SECONDS).join();
+    }
+    buffer.close();
+  }
+}
