@@ -291,6 +291,10 @@ public final class EndpointGroup implements AutoCloseable {
         });
   }
 
+  void executeOnPoller(Runnable task) {
+    poller.execute(task);
+  }
+
   /** Runs a task on the event thread, after the poller has taken the completions of now. */
   void afterCompletions(Runnable task) {
     poller.execute(() -> execute(task));

@@ -14,8 +14,9 @@ public interface EndpointListener {
 
   /**
    * A request has ended, well or not: each one that was posted is told once, those of a connection
-   * that has ended too. Called on the group's poller thread; requests of a kind, the receives and
-   * all others, come in the order in which they were posted.
+   * that has ended too, and none before the endpoint is connected or has failed. Called on the
+   * group's poller thread; requests of a kind, the receives and all others, come in the order in
+   * which they were posted.
    */
   void onCompletion(RdmaEndpoint endpoint, WorkCompletion completion);
 

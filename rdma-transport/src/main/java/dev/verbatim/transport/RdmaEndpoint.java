@@ -3,6 +3,8 @@ package dev.verbatim.transport;
 import dev.verbatim.verbs.VerbsException;
 import dev.verbatim.verbs.WcStatus;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +48,10 @@ public final class RdmaEndpoint implements AutoCloseable {
   private WorkRequests requests;
   private boolean ready;
   private String cause;
+
+  // The poller's: the peer's messages may come before RDMA CM has told of the connection.
+  private final List<WorkCompletion> early = new ArrayList<>();
+  private boolean listening;
 
   private volatile boolean open;
   private volatile InetSocketAddress peer;
@@ -314,6 +320,15 @@ public final class RdmaEndpoint implements AutoCloseable {
       ready = true;
       open = cause == null;
     }
+    group.executeOnPoller(this::tellEarly);
+  }
+
+  private void tellEarly() {
+    listening = true;
+    for (WorkCompletion completion : early) {
+      tell(() -> listener.onCompletion(this, completion));
+    }
+    early.clear();
   }
 
   /**
@@ -337,11 +352,16 @@ public final class RdmaEndpoint implements AutoCloseable {
         failLocked(completion.describe());
       }
     }
-    tell(() -> listener.onCompletion(this, completion));
+    if (listening) {
+      tell(() -> listener.onCompletion(this, completion));
+    } else {
+      early.add(completion);
+    }
   }
 
   /** The queue pair is destroyed and its completions were taken; called by the poller. */
   void retired() {
+    tellEarly();
     flush(sends);
     flush(receives);
     String why;

@@ -6,16 +6,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.transport.EndpointBuffer;
 import dev.verbatim.transport.EndpointConfig;
+import dev.verbatim.transport.EndpointException;
 import dev.verbatim.transport.EndpointGroup;
+import dev.verbatim.transport.EndpointListener;
 import dev.verbatim.transport.MemoryAccess;
+import dev.verbatim.transport.RdmaEndpoint;
 import dev.verbatim.transport.RemoteMemory;
 import dev.verbatim.transport.WorkCompletion;
 import dev.verbatim.transport.WorkOperation;
 import dev.verbatim.verbs.WcStatus;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -103,6 +108,42 @@ class EndpointDeviceTest extends DeviceTest {
       // the end of the own message may come before or after
     }
     assertEquals("well", near.segment().getString(32));
+  }
+
+  /** It may come before the connection manager has told of the connection. */
+  @Test
+  void shouldAnswerTheVeryFirstMessage() throws Exception {
+    EndpointBuffer near = nearGroup.allocate(16);
+    EndpointBuffer far = farGroup.allocate(16);
+    EndpointListener answering =
+        new EndpointListener() {
+          @Override
+          public void onPrepared(RdmaEndpoint endpoint) {
+            EndpointPair.receive(endpoint, 1, far.slice(0, 8));
+          }
+
+          @Override
+          public void onCompletion(RdmaEndpoint endpoint, WorkCompletion completion) {
+            if (completion.succeeded() && completion.operation() == WorkOperation.RECEIVE) {
+              try {
+                endpoint.send(2, far.slice(8, 8));
+              } catch (EndpointException e) {
+                throw new AssertionError(e);
+              }
+            }
+          }
+        };
+    InetSocketAddress address = farGroup.listen(0, request -> request.accept(answering));
+    for (int i = 0; i < 30; i++) {
+      EndpointRecorder says = new EndpointRecorder();
+      RdmaEndpoint end = nearGroup.connect(address, new byte[0], says).get(60, TimeUnit.SECONDS);
+      end.send(3, near.slice(0, 8));
+      end.receive(4, near.slice(8, 8));
+      Set<WorkOperation> ended = Set.of(says.next().operation(), says.next().operation());
+      assertEquals(Set.of(WorkOperation.SEND, WorkOperation.RECEIVE), ended);
+      end.close();
+      end.closed().get(60, TimeUnit.SECONDS);
+    }
   }
 
   @Test

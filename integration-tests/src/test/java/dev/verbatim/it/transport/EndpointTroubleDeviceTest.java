@@ -85,8 +85,7 @@ class EndpointTroubleDeviceTest extends DeviceTest {
     EndpointBuffer own = nearGroup.allocate(100);
     EndpointBuffer room = farGroup.allocate(50);
     EndpointPair pair =
-        EndpointPair.connect(
-            nearGroup, farGroup, far -> EndpointPair.receive(far, 1, room.all()));
+        EndpointPair.connect(nearGroup, farGroup, far -> EndpointPair.receive(far, 1, room.all()));
     pair.near().send(2, own.all());
     WorkCompletion sent = pair.nearSays().failed(2, WcStatus.REM_INV_REQ_ERR);
     assertContains("longer than the peer's receive", sent.describe());
@@ -133,8 +132,7 @@ class EndpointTroubleDeviceTest extends DeviceTest {
     EndpointBuffer own = nearGroup.allocate(100);
     EndpointBuffer room = farGroup.allocate(100);
     EndpointPair first =
-        EndpointPair.connect(
-            nearGroup, farGroup, far -> EndpointPair.receive(far, 1, room.all()));
+        EndpointPair.connect(nearGroup, farGroup, far -> EndpointPair.receive(far, 1, room.all()));
     EndpointPair second = EndpointPair.connect(nearGroup, farGroup);
     EndpointRecorder closing =
         new EndpointRecorder() {

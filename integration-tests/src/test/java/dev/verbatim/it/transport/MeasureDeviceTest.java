@@ -1,6 +1,8 @@
 package dev.verbatim.it.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,6 +16,8 @@ import dev.verbatim.transport.measure.MeasuredOperation;
 import dev.verbatim.transport.measure.Measurement;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -90,8 +94,31 @@ class MeasureDeviceTest extends DeviceTest {
         assertPlausible(config, new Measure(near, server.address()).run(config), 100);
       }
     } finally {
-      server.close();
+      server.end();
     }
+  }
+
+  @Test
+  void shouldFailWhenTheOtherProcessIsKilled() throws Exception {
+    EndpointGroup near = group("near");
+    MeasureServerProcess server = MeasureServerProcess.start();
+    MeasureConfig endless =
+        new MeasureConfig().bytes(65_536).depth(4).duration(Duration.ofMinutes(5));
+    CompletableFuture<Throwable> end = new CompletableFuture<>();
+    Thread.ofPlatform()
+        .start(
+            () -> {
+              try {
+                new Measure(near, server.address()).run(endless);
+                end.complete(null);
+              } catch (Throwable e) {
+                end.complete(e);
+              }
+            });
+    Thread.sleep(1000);
+    assertFalse(end.isDone(), "it measures");
+    server.kill();
+    assertInstanceOf(EndpointException.class, end.get(60, TimeUnit.SECONDS));
   }
 
   @Test

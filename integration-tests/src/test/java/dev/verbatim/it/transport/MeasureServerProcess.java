@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A process of its own to measure against, until its input ends. */
-public final class MeasureServerProcess implements AutoCloseable {
+public final class MeasureServerProcess {
   private static final String SERVES = "MEASURE SERVER ";
 
   private final Process process;
@@ -58,9 +58,12 @@ public final class MeasureServerProcess implements AutoCloseable {
     return address;
   }
 
+  void kill() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+  }
+
   /** Has it end in an orderly way. */
-  @Override
-  public void close() throws Exception {
+  void end() throws Exception {
     process.getOutputStream().close();
     if (!process.waitFor(60, TimeUnit.SECONDS) || process.exitValue() != 0) {
       process.destroyForcibly();

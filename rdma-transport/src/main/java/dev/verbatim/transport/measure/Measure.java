@@ -103,7 +103,10 @@ public final class Measure {
           seen = run.progress();
           since = System.nanoTime();
         } else if (System.nanoTime() - since > config.patience().toNanos()) {
-          throw new EndpointException("no message has ended within " + config.patience(), e);
+          throw new EndpointException(
+              "after %d of %s, each of %d bytes, none has ended within %s"
+                  .formatted(seen, config.operation(), config.bytes(), config.patience()),
+              e);
         }
       } catch (ExecutionException e) {
         throw new EndpointException(e.getCause().getMessage(), e.getCause());

@@ -55,7 +55,7 @@ final class MeasureProtocol {
 
   /** Empty for what is no answer of this version. */
   static Optional<RemoteMemory> readAnswer(byte[] data) {
-    return isOurs(data, ANSWER_BYTES)
+    return isOurs(data, ANSWER_BYTES) && ByteBuffer.wrap(data).getLong(ANSWER_BYTES - 8) >= 0
         ? Optional.of(RemoteMemory.get(ByteBuffer.wrap(data).position(8)))
         : Optional.empty();
   }
