@@ -87,6 +87,10 @@ public final class RegionServer {
 
   /** A process of its own with this main class. */
   static ProcessBuilder java(Class<?> main, List<String> args) {
+    return java(System.getProperty("java.class.path"), main.getName(), args);
+  }
+
+  static ProcessBuilder java(String classPath, String main, List<String> args) {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -95,8 +99,8 @@ public final class RegionServer {
                 "-XX:+UseSerialGC",
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
-                System.getProperty("java.class.path"),
-                main.getName()));
+                classPath,
+                main));
     command.addAll(args);
     return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
   }
