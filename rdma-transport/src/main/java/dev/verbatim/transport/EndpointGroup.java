@@ -1,9 +1,6 @@
 package dev.verbatim.transport;
 
-import dev.verbatim.verbs.RdmaCmId;
-import dev.verbatim.verbs.Sockaddr;
 import dev.verbatim.verbs.VerbsException;
-import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -38,7 +35,6 @@ public final class EndpointGroup implements AutoCloseable {
 
   static final int MOST_REJECT_BYTES = 148;
 
-  private static final int BACKLOG = 256;
   private static final long MOST_WAIT_NANOS = 1_000_000_000L;
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -54,11 +50,11 @@ public final class EndpointGroup implements AutoCloseable {
   private final EndpointPoller poller;
   private final Thread pollerThread;
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final CompletableFuture<Void> over = new CompletableFuture<>();
 
   // Below: the event thread's.
   private final Set<EndpointLink> links = new HashSet<>();
-  private final Set<ConnectionRequest> requests = new HashSet<>();
-  private final List<CmEndpoint> listeners = new ArrayList<>();
+  private final EndpointAcceptor acceptor = new EndpointAcceptor(this);
 
   /**
    * @param port a protection domain and a completion queue of its own, closed with the group
@@ -79,16 +75,24 @@ public final class EndpointGroup implements AutoCloseable {
     this.memory = memory;
     this.table = new SendQueueTable<>(config.maxEndpoints());
     this.poller = new EndpointPoller(port, table, config, owner::deviceFailed);
-    this.pollerThread =
-        Thread.ofPlatform()
-            .daemon(true)
-            .name("verbatim-endpoints-" + owner.device())
-            .start(
-                () -> {
-                  int node = config.numaNode();
-                  new NodeAffinity(port.posix()).apply(node >= 0 ? node : owner.numaNode());
-                  poller.run();
-                });
+    try {
+      this.pollerThread = startPoller();
+    } catch (Throwable e) { // there may be no thread to be had
+      poller.close();
+      throw e;
+    }
+  }
+
+  private Thread startPoller() {
+    return Thread.ofPlatform()
+        .daemon(true)
+        .name("verbatim-endpoints-" + owner.device())
+        .start(
+            () -> {
+              int node = config.numaNode();
+              new NodeAffinity(port.posix()).apply(node >= 0 ? node : owner.numaNode());
+              poller.run();
+            });
   }
 
   /** What endpoints of this group take, as far as the device's limits tell. */
@@ -132,7 +136,15 @@ public final class EndpointGroup implements AutoCloseable {
     Ranges.check("listenPort", listenPort, 0, 65_535);
     checkOpen();
     CompletableFuture<InetSocketAddress> result = new CompletableFuture<>();
-    run(() -> listenNow(listenPort, handler, result));
+    run(
+        () -> {
+          try {
+            checkOpen();
+            result.complete(acceptor.listen(listenPort, handler));
+          } catch (VerbsException | RuntimeException | Error e) {
+            result.completeExceptionally(e);
+          }
+        });
     try {
       return result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     } catch (ExecutionException e) {
@@ -145,52 +157,6 @@ public final class EndpointGroup implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new EndpointException("interrupted while listening", e);
-    }
-  }
-
-  private void listenNow(
-      int listenPort,
-      Consumer<ConnectionRequest> handler,
-      CompletableFuture<InetSocketAddress> result) {
-    CmEndpoint endpoint = null;
-    try (Arena arena = Arena.ofConfined()) {
-      checkOpen();
-      endpoint = cmEndpoints().create((_, event) -> onListenerEvent(event, handler));
-      endpoint.setTrafficClass(config.trafficClass());
-      InetSocketAddress wanted = new InetSocketAddress(address(), listenPort);
-      port.rdmaCm().bindAddr(endpoint.id(), Sockaddr.allocate(arena, wanted));
-      port.rdmaCm().listen(endpoint.id(), BACKLOG);
-      listeners.add(endpoint);
-      int bound = port.rdmaCm().getSrcPort(endpoint.id());
-      result.complete(new InetSocketAddress(address(), bound));
-    } catch (VerbsException | RuntimeException | Error e) {
-      if (endpoint != null) {
-        endpoint.destroy();
-      }
-      result.completeExceptionally(e);
-    }
-  }
-
-  private void onListenerEvent(CmEvent event, Consumer<ConnectionRequest> handler) {
-    switch (event.type().consequence()) {
-      case INCOMING -> onRequest(event, handler);
-      case DEVICE_REMOVED -> deviceFailed(event.type().cName());
-      default -> LOG.debug("{} at a listener of endpoints", event.describe());
-    }
-  }
-
-  private void onRequest(CmEvent event, Consumer<ConnectionRequest> handler) {
-    InetSocketAddress peer =
-        Sockaddr.read(RdmaCmId.PEER_ADDR.get(RdmaCmId.STRUCT.at(event.id())))
-            .orElse(new InetSocketAddress(0));
-    ConnectionRequest request = new ConnectionRequest(this, event, peer, System.nanoTime());
-    request.adopted(cmEndpoints().adopt(event.id(), request::onEvent));
-    requests.add(request);
-    try {
-      handler.accept(request);
-    } catch (RuntimeException | Error e) {
-      WakeUp.say(e, LOG, "The handler of requests to connect failed");
-      request.rejectNow("the peer failed to answer");
     }
   }
 
@@ -208,7 +174,7 @@ public final class EndpointGroup implements AutoCloseable {
   }
 
   void answered(ConnectionRequest request) {
-    requests.remove(request);
+    acceptor.answered(request);
   }
 
   /**
@@ -317,9 +283,7 @@ public final class EndpointGroup implements AutoCloseable {
   /** Gives up what takes too long; on the event thread. */
   long tick(long now) {
     long wait = MOST_WAIT_NANOS;
-    for (ConnectionRequest request : List.copyOf(requests)) {
-      request.checkDeadline(now);
-    }
+    acceptor.checkDeadlines(now);
     for (EndpointLink link : List.copyOf(links)) {
       link.checkDeadline(now);
       long left = link.deadlineNanos() == Long.MAX_VALUE ? wait : link.deadlineNanos() - now;
@@ -330,7 +294,7 @@ public final class EndpointGroup implements AutoCloseable {
 
   /** Ends all connections; on the event thread. */
   void failAll(String why) {
-    List.copyOf(requests).forEach(request -> request.rejectNow(why));
+    acceptor.rejectAll(why);
     List.copyOf(links).forEach(link -> link.endpoint().fail(why));
   }
 
@@ -372,18 +336,27 @@ public final class EndpointGroup implements AutoCloseable {
   }
 
   /**
-   * Closes all endpoints and buffers and ends the poller. Idempotent. Called by a listener, on one
-   * of the transport's own threads, it goes on after the listener has returned.
+   * Closes all endpoints and buffers and ends the poller. Idempotent; all that call it return after
+   * that is done. But called by a listener, on one of the transport's own threads, it goes on after
+   * the listener has returned.
    */
   @Override
   public void close() {
-    if (closed.compareAndSet(false, true)) {
-      if (owner.isEventThread() || Thread.currentThread() == pollerThread) {
+    boolean first = closed.compareAndSet(false, true);
+    if (owner.isOwnThread()) {
+      if (first) {
         Thread.ofPlatform().daemon(true).name("verbatim-close").start(this::closeNow);
-      } else {
-        closeNow();
       }
+    } else if (first) {
+      closeNow();
+    } else {
+      EndpointGroups.await(over, PATIENCE.multipliedBy(2));
     }
+  }
+
+  /** Whether the caller is this group's poller. */
+  boolean isPollerThread() {
+    return Thread.currentThread() == pollerThread;
   }
 
   private void closeNow() {
@@ -400,11 +373,11 @@ public final class EndpointGroup implements AutoCloseable {
       LOG.warn("Endpoints do not end; what they use stays open");
     }
     owner.forget(this);
+    over.complete(null);
   }
 
   private void endAll(CompletableFuture<Void> ended) {
-    listeners.forEach(CmEndpoint::destroy);
-    listeners.clear();
+    acceptor.close();
     List<CompletableFuture<Void>> ends = new ArrayList<>();
     links.forEach(link -> ends.add(link.endpoint().closed()));
     failAll("the group of endpoints is closed");

@@ -123,6 +123,11 @@ final class EndpointGroups {
     return loop.isOwnThread();
   }
 
+  /** Whether the caller is a thread of the transport, which cannot wait for its own end. */
+  boolean isOwnThread() {
+    return isEventThread() || groups.stream().anyMatch(EndpointGroup::isPollerThread);
+  }
+
   void execute(Runnable task) {
     loop.execute(task);
   }

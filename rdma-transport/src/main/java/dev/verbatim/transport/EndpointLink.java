@@ -139,9 +139,7 @@ final class EndpointLink {
     EndpointLimits limits = endpoint.limits();
     int granted = tryCreateQueuePair(limits);
     endpoint.prepared(
-        new WorkRequests(group.port().verbs(), cm.queuePair(), limits.slices(), granted),
-        granted,
-        this::tearDown);
+        new WorkRequests(group.port().verbs(), cm.queuePair(), limits.slices(), granted), granted);
   }
 
   /** What a device grants of inline data is told by trying only. */

@@ -291,18 +291,20 @@ public final class RdmaEndpoint implements AutoCloseable {
    * The queue pair exists, and receives may be posted.
    *
    * @param granted bytes that may travel in a request
-   * @param end destroys it; called once, on the event thread
    */
-  void prepared(WorkRequests fresh, int granted, Runnable end) {
+  void prepared(WorkRequests fresh, int granted) {
     synchronized (lock) {
       requests = fresh;
       limits = limits.withInlineBytes(granted);
-      tearDown = end;
     }
     tell(() -> listener.onPrepared(this));
   }
 
-  /** Before {@link #prepared}. */
+  /**
+   * Before anything can fail.
+   *
+   * @param end ends the connection; called once, on the event thread
+   */
   void onTearDown(Runnable end) {
     tearDown = end;
   }

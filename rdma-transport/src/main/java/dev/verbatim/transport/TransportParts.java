@@ -214,7 +214,9 @@ final class TransportParts implements PortMonitor.Actions {
   /** Whether the calling thread is one of the transport's, which cannot wait for its own end. */
   boolean isOwnThread() {
     Thread current = Thread.currentThread();
-    return current == loopThread || current == pollerThread;
+    return current == loopThread
+        || current == pollerThread
+        || groups != null && groups.isOwnThread();
   }
 
   @Override

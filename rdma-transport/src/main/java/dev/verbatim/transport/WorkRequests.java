@@ -50,7 +50,8 @@ final class WorkRequests {
 
   void postSend(long wrId, WorkRequest request) throws VerbsException {
     WorkOperation operation = request.operation();
-    boolean inline = operation.sendsOwnMemory() && request.length() <= inlineBytes;
+    boolean inline =
+        operation.sendsOwnMemory() && request.length() > 0 && request.length() <= inlineBytes;
     IbvSendWr.WR_ID.set(send, wrId);
     IbvSendWr.OPCODE.set(send, operation.opcode(request.hasImmediate()));
     IbvSendWr.SEND_FLAGS.set(

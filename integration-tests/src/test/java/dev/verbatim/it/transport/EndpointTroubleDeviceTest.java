@@ -169,6 +169,40 @@ class EndpointTroubleDeviceTest extends DeviceTest {
     Transports.await("freed", () -> ownIsClosed(own));
   }
 
+  /** As a program may that has only the one connection. */
+  @Test
+  void shouldCloseTheTransportFromAListener() throws Exception {
+    RdmaTransport transport = open("near");
+    EndpointGroup nearGroup = transport.openGroup(patient());
+    EndpointGroup farGroup = group("far", patient());
+    EndpointBuffer own = nearGroup.allocate(8);
+    EndpointRecorder closing =
+        new EndpointRecorder() {
+          @Override
+          public void onCompletion(RdmaEndpoint endpoint, WorkCompletion completion) {
+            super.onCompletion(endpoint, completion);
+            transport.close();
+          }
+        };
+    var address =
+        farGroup.listen(
+            0,
+            request ->
+                request.accept(
+                    new EndpointRecorder() {
+                      @Override
+                      public void onPrepared(RdmaEndpoint endpoint) {
+                        EndpointPair.receive(endpoint, 1);
+                      }
+                    }));
+    nearGroup.connect(address, new byte[0], closing).get(60, TimeUnit.SECONDS).send(1);
+    closing.succeeded(1, WorkOperation.SEND);
+    closing.closed();
+    Transports.await("freed", () -> ownIsClosed(own));
+    Transports.await("closed", () -> transport.counters().memoryRegions() == 0);
+    assertThrows(IllegalStateException.class, () -> transport.openGroup(patient()));
+  }
+
   private static boolean ownIsClosed(EndpointBuffer buffer) {
     try {
       buffer.segment();
