@@ -7,7 +7,7 @@ guest_suite=bookworm
 guest_kernel=linux-image-6.12-amd64
 guest_packages=(
   bash coreutils dash findutils gawk grep hostname libc-bin procps mount sed util-linux busybox-static kmod
-  iproute2 iputils-ping tcpdump iperf3
+  iproute2 iputils-ping tcpdump iperf3 socat
   rdma-core ibverbs-utils ibverbs-providers librdmacm1 rdmacm-utils perftest
 )
 # For the initramfs, in this order; ext4 needs crc32c_generic without depending on it.
