@@ -11,7 +11,9 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -52,9 +54,23 @@ class RdmaBenchTest {
             .rocePort("mlx5_0", 1, ACTIVE, V1, LINK_LOCAL, V2, LINK_LOCAL, V1, OTHER, V2, OTHER)
             .rocePort("mlx5_1", 1, ACTIVE, V1, LINK_LOCAL, V2, LINK_LOCAL, V1, LOOPBACK, V2, LOOPBACK);
     log = folder.resolve("perftest.log");
-    try (ServerSocket socket = new ServerSocket(0)) {
-      // The ports after it are perftest's.
-      port = Math.min(socket.getLocalPort(), 65_000);
+    port = freePort();
+  }
+
+  /** One that is free, and so are those after it, perftest's; below those that the kernel gives to clients. */
+  private static int freePort() {
+    for (int first = ThreadLocalRandom.current().nextInt(12_000, 28_000); ; first = first % 28_000 + 40) {
+      if (IntStream.range(first, first + 33).allMatch(RdmaBenchTest::isFree)) {
+        return first;
+      }
+    }
+  }
+
+  private static boolean isFree(int candidate) {
+    try (ServerSocket socket = new ServerSocket(candidate)) {
+      return socket.isBound();
+    } catch (IOException e) {
+      return false;
     }
   }
 
