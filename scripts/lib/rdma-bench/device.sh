@@ -80,7 +80,7 @@ interface up (ip link set IF up), or name another by --device"
   done
   if [ -z "$found" ]; then
     [ ${#active[@]} = 1 ] || fail "no port on $(uname -n) has a RoCE v2 GID of $address, and several are active: $(
-      printf '%s ' "${active[@]#"$root/"}"): name one by --device"
+      printf '%s\n' "${active[@]#"$root/"}" | sed 's|/ports/|/|' | paste -s -d ' '): name one by --device"
     found=${active[0]}
     find_gid "$found" '' || true
   fi

@@ -23,8 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * {@code scripts/rdma-bench} on a machine without a device: both sides run for real and talk over TCP; sysfs is a folder, and
- * perftest is a stand-in that answers with what the real programs printed on Soft-RoCE. {@link SoftRoceRdmaBenchTest} has them all.
+ * {@code scripts/rdma-bench} on a machine without a device: both sides run for real and talk over
+ * TCP; sysfs is a folder, and perftest is a stand-in that answers with what the real programs
+ * printed on Soft-RoCE. {@link SoftRoceRdmaBenchTest} has them all.
  */
 @Tag("scripts")
 class RdmaBenchTest {
@@ -35,7 +36,10 @@ class RdmaBenchTest {
   private static final String OTHER = "0000:0000:0000:0000:0000:ffff:0a00:0007";
   private static final String ACTIVE = "4: ACTIVE";
 
-  /** From the recordings: t_typical and 99 %, microseconds; average in units of 2^20 bytes per second. */
+  /**
+   * From the recordings: t_typical and 99 %, microseconds; average in units of 2^20 bytes per
+   * second.
+   */
   private static final double READ_LATENCY = 4478.47;
 
   private static final double READ_LATENCY_99TH = 21415.4;
@@ -52,14 +56,20 @@ class RdmaBenchTest {
     sys =
         new SysTree(folder.resolve("sys"))
             .rocePort("mlx5_0", 1, ACTIVE, V1, LINK_LOCAL, V2, LINK_LOCAL, V1, OTHER, V2, OTHER)
-            .rocePort("mlx5_1", 1, ACTIVE, V1, LINK_LOCAL, V2, LINK_LOCAL, V1, LOOPBACK, V2, LOOPBACK);
+            .rocePort(
+                "mlx5_1", 1, ACTIVE, V1, LINK_LOCAL, V2, LINK_LOCAL, V1, LOOPBACK, V2, LOOPBACK);
     log = folder.resolve("perftest.log");
     port = freePort();
   }
 
-  /** One that is free, and so are those after it, perftest's; below those that the kernel gives to clients. */
+  /**
+   * One that is free, and so are those after it, perftest's; below those that the kernel gives to
+   * clients.
+   */
   private static int freePort() {
-    for (int first = ThreadLocalRandom.current().nextInt(12_000, 28_000); ; first = first % 28_000 + 40) {
+    for (int first = ThreadLocalRandom.current().nextInt(12_000, 28_000);
+        ;
+        first = first % 28_000 + 40) {
       if (IntStream.range(first, first + 33).allMatch(RdmaBenchTest::isFree)) {
         return first;
       }
@@ -82,7 +92,12 @@ class RdmaBenchTest {
         .with("STAND_IN_LOG", log)
         .withProgram(
             perftest,
-            "ib_read_lat", "ib_read_bw", "ib_write_lat", "ib_write_bw", "ib_send_lat", "ib_send_bw");
+            "ib_read_lat",
+            "ib_read_bw",
+            "ib_write_lat",
+            "ib_write_bw",
+            "ib_send_lat",
+            "ib_send_bw");
   }
 
   private String[] arguments(String... more) {
@@ -96,7 +111,8 @@ class RdmaBenchTest {
   private Script.Result measure(Script bench, String... options) throws Exception {
     Path served = folder.resolve("served.log");
     Process server =
-        bench().start(served, "serve", "--once", "--control-port", "" + port, "--listen", "127.0.0.1");
+        bench()
+            .start(served, "serve", "--once", "--control-port", "" + port, "--listen", "127.0.0.1");
     try {
       awaitText(served, "waiting at port");
       // socat listens a moment after that line.
@@ -110,7 +126,9 @@ class RdmaBenchTest {
   }
 
   private static void awaitText(Path file, String text) throws Exception {
-    for (int i = 0; i < 300 && !(Files.exists(file) && Files.readString(file).contains(text)); i++) {
+    for (int i = 0;
+        i < 300 && !(Files.exists(file) && Files.readString(file).contains(text));
+        i++) {
       TimeUnit.MILLISECONDS.sleep(100);
     }
     assertTrue(Files.readString(file).contains(text), () -> "no '" + text + "' in " + file);
@@ -132,18 +150,35 @@ class RdmaBenchTest {
   @Test
   void shouldMeasureAndKeepWhatPerftestPrintsWhenItRuns() throws Exception {
     Script.Result result =
-        measure(bench(), "--operations", "read,write,send", "--sizes", "4096", "--latency-sizes", "8", "--json");
+        measure(
+            bench(),
+            "--operations",
+            "read,write,send",
+            "--sizes",
+            "4096",
+            "--latency-sizes",
+            "8",
+            "--json");
 
     result.exits(0);
     JsonNode run = json(result.output());
     assertEquals(READ_LATENCY, figure(run, "read-lat-8").get("value").asDouble());
     assertEquals(READ_LATENCY_99TH, figure(run, "read-lat-8").get("p99").asDouble());
     assertEquals(
-        READ_MIB * 1048576 * 8 / 1e9, figure(run, "read-bw-4096-qp1").get("value").asDouble(), 1e-4);
+        READ_MIB * 1048576 * 8 / 1e9,
+        figure(run, "read-bw-4096-qp1").get("value").asDouble(),
+        1e-4);
     assertEquals(
         List.of(
-            "read-lat-8", "read-bw-4096-qp1", "read-bw-4096-qp8", "write-lat-8", "write-bw-4096-qp1", "write-bw-4096-qp8",
-            "send-lat-8", "send-bw-4096-qp1", "send-bw-4096-qp8"),
+            "read-lat-8",
+            "read-bw-4096-qp1",
+            "read-bw-4096-qp8",
+            "write-lat-8",
+            "write-bw-4096-qp1",
+            "write-bw-4096-qp8",
+            "send-lat-8",
+            "send-bw-4096-qp1",
+            "send-bw-4096-qp8"),
         run.get("figures").findValuesAsText("name"));
     assertEquals("mlx5_1", run.get("from").get("device").asText());
     List<String> kept = Files.readAllLines(Path.of(run.get("history").asText()));
@@ -155,7 +190,14 @@ class RdmaBenchTest {
   void shouldTakeTheRateOfMessagesWhenItHasMoreDigits() throws Exception {
     Script.Result result =
         measure(
-            bench().with("STAND_IN_FACTOR", "100"), "--sizes", "2", "--latency-sizes", "none", "--qps", "1", "--json");
+            bench().with("STAND_IN_FACTOR", "100"),
+            "--sizes",
+            "2",
+            "--latency-sizes",
+            "none",
+            "--qps",
+            "1",
+            "--json");
 
     assertEquals(
         READ_MESSAGES * 100 * 2 * 8 / 1e9,
@@ -170,9 +212,13 @@ class RdmaBenchTest {
     assertEquals(
         List.of(
             "ib_read_bw -F -d mlx5_1 -i 1 -s 4096 -p " + (port + 1) + " -x 3 -q 1 -D 4 -f 1",
-            "ib_read_bw -F -d mlx5_1 -i 1 -s 4096 -p " + (port + 1) + " -x 3 -q 1 -D 4 -f 1 127.0.0.1",
+            "ib_read_bw -F -d mlx5_1 -i 1 -s 4096 -p "
+                + (port + 1)
+                + " -x 3 -q 1 -D 4 -f 1 127.0.0.1",
             "ib_read_bw -F -d mlx5_1 -i 1 -s 4096 -p " + (port + 2) + " -x 3 -q 8 -D 4 -f 1",
-            "ib_read_bw -F -d mlx5_1 -i 1 -s 4096 -p " + (port + 2) + " -x 3 -q 8 -D 4 -f 1 127.0.0.1"),
+            "ib_read_bw -F -d mlx5_1 -i 1 -s 4096 -p "
+                + (port + 2)
+                + " -x 3 -q 8 -D 4 -f 1 127.0.0.1"),
         Files.readAllLines(log));
   }
 
@@ -180,9 +226,36 @@ class RdmaBenchTest {
   void shouldPassOnWhatWasChosenWhenThereAreOptions() throws Exception {
     measure(
             bench(),
-            "--sizes", "4096", "--latency-sizes", "8", "--qps", "4", "--seconds", "7", "--iterations", "99", "--depth", "16", "--outstanding", "2",
-            "--cq-moderation", "1", "--mtu", "1024", "--events", "--device", "mlx5_0/1", "--gid-index", "1", "--peer-device", "mlx5_0",
-            "--peer-gid-index", "3", "-R", "--tos", "106")
+            "--sizes",
+            "4096",
+            "--latency-sizes",
+            "8",
+            "--qps",
+            "4",
+            "--seconds",
+            "7",
+            "--iterations",
+            "99",
+            "--depth",
+            "16",
+            "--outstanding",
+            "2",
+            "--cq-moderation",
+            "1",
+            "--mtu",
+            "1024",
+            "--events",
+            "--device",
+            "mlx5_0/1",
+            "--gid-index",
+            "1",
+            "--peer-device",
+            "mlx5_0",
+            "--peer-gid-index",
+            "3",
+            "-R",
+            "--tos",
+            "106")
         .exits(0);
 
     String common = " -R -T 106 -m 1024 -e -o 2";
@@ -190,8 +263,14 @@ class RdmaBenchTest {
         List.of(
             "ib_read_lat -F -d mlx5_0 -i 1 -s 8 -p " + (port + 1) + common + " -n 99",
             "ib_read_lat -F -d mlx5_0 -i 1 -s 8 -p " + (port + 1) + common + " -n 99 127.0.0.1",
-            "ib_read_bw -F -d mlx5_0 -i 1 -s 4096 -p " + (port + 2) + common + " -q 4 -D 9 -f 1 -t 16 -Q 1",
-            "ib_read_bw -F -d mlx5_0 -i 1 -s 4096 -p " + (port + 2) + common + " -q 4 -D 9 -f 1 -t 16 -Q 1 127.0.0.1"),
+            "ib_read_bw -F -d mlx5_0 -i 1 -s 4096 -p "
+                + (port + 2)
+                + common
+                + " -q 4 -D 9 -f 1 -t 16 -Q 1",
+            "ib_read_bw -F -d mlx5_0 -i 1 -s 4096 -p "
+                + (port + 2)
+                + common
+                + " -q 4 -D 9 -f 1 -t 16 -Q 1 127.0.0.1"),
         Files.readAllLines(log));
   }
 
@@ -203,10 +282,21 @@ class RdmaBenchTest {
     measure(bench().with("STAND_IN_FACTOR", "1.2"), options)
         .exits(3)
         .says("last of 1 runs", "+20.0 %", "worse than before by more than 10 %: read-lat-8\n");
-    measure(bench(), options).exits(3).says("last of 2 runs", "-16.7 %", "more than 10 %: read-bw-4096-qp1\n");
+    measure(bench(), options)
+        .exits(3)
+        .says("last of 2 runs", "-16.7 %", "more than 10 %: read-bw-4096-qp1\n");
     measure(bench().with("STAND_IN_FACTOR", "1.05"), options).exits(0).says("+5.0 %");
     // Other settings are another history.
-    measure(bench().with("STAND_IN_FACTOR", "9"), "--sizes", "4096", "--latency-sizes", "8", "--seconds", "3", "--limit", "10")
+    measure(
+            bench().with("STAND_IN_FACTOR", "9"),
+            "--sizes",
+            "4096",
+            "--latency-sizes",
+            "8",
+            "--seconds",
+            "3",
+            "--limit",
+            "10")
         .exits(0)
         .says("no run of this pair");
   }
@@ -215,11 +305,16 @@ class RdmaBenchTest {
   void shouldBringItselfAlongWhenTheOtherSideIsStartedBySsh() throws Exception {
     Script bench = bench().withProgram(Script.resource("perftest/ssh-stand-in"), "ssh");
 
-    bench.run(arguments("--ssh", "ops@storage-7", "--sizes", "4096", "--latency-sizes", "8", "--qps", "1"))
+    bench
+        .run(
+            arguments(
+                "--ssh", "ops@storage-7", "--sizes", "4096", "--latency-sizes", "8", "--qps", "1"))
         .exits(0)
         .says("read-lat-8", "read-bw-4096-qp1");
 
-    assertEquals("ssh -o BatchMode=yes -o ConnectTimeout=10 ops@storage-7", Files.readAllLines(log).getFirst());
+    assertEquals(
+        "ssh -o BatchMode=yes -o ConnectTimeout=10 ops@storage-7",
+        Files.readAllLines(log).getFirst());
   }
 
   @Test
@@ -241,14 +336,17 @@ class RdmaBenchTest {
         .file("devices/system/node/node1/cpulist", "8-15")
         .file("class/infiniband/mlx5_1/device/numa_node", "1");
     Path numactl = folder.resolve("numactl");
-    Files.writeString(numactl, "#!/bin/sh\necho \"numactl $*\" >>\"$STAND_IN_LOG\"\nshift 2\nexec \"$@\"\n");
+    Files.writeString(
+        numactl, "#!/bin/sh\necho \"numactl $*\" >>\"$STAND_IN_LOG\"\nshift 2\nexec \"$@\"\n");
     assertTrue(numactl.toFile().setExecutable(true));
 
     measure(bench().withProgram(numactl, "numactl"), "--sizes", "none", "--latency-sizes", "8")
         .exits(0)
         .says("bound to NUMA node 1");
     assertTrue(
-        Files.readString(log).contains("numactl --cpunodebind=1 --membind=1 ib_read_lat -F -d mlx5_1"), Files.readString(log));
+        Files.readString(log)
+            .contains("numactl --cpunodebind=1 --membind=1 ib_read_lat -F -d mlx5_1"),
+        Files.readString(log));
 
     Files.delete(log);
     measure(bench(), "--sizes", "none", "--latency-sizes", "8", "--no-numa").exits(0);
@@ -257,27 +355,70 @@ class RdmaBenchTest {
 
   @Test
   void shouldSayTheRemedyWhenSomethingIsMissing() throws Exception {
-    String[] needed = {"awk", "cat", "dirname", "getent", "ip", "mktemp", "readlink", "realpath", "rm", "uname", "wc", "mkdir", "mkfifo"};
-    bench().withNothingBut(needed).run(arguments()).exits(1).says("no perftest on", "apt-get install perftest");
-    bench().withNothingBut(needed).run("serve").exits(1).says("no socat here", "apt-get install socat");
-    bench().run(arguments()).exits(1).says("no answer from 127.0.0.1 port " + port, "Connection refused", "rdma-bench serve");
+    String[] needed = {
+      "awk",
+      "cat",
+      "dirname",
+      "getent",
+      "ip",
+      "mktemp",
+      "readlink",
+      "realpath",
+      "rm",
+      "uname",
+      "wc",
+      "mkdir",
+      "mkfifo"
+    };
+    bench()
+        .withNothingBut(needed)
+        .run(arguments())
+        .exits(1)
+        .says("no perftest on", "apt-get install perftest");
+    bench()
+        .withNothingBut(needed)
+        .run("serve")
+        .exits(1)
+        .says("no socat here", "apt-get install socat");
+    bench()
+        .run(arguments())
+        .exits(1)
+        .says("no answer from 127.0.0.1 port " + port, "Connection refused", "rdma-bench serve");
 
-    sys.file("devices/system/node/node0/cpulist", "0").file("devices/system/node/node1/cpulist", "1");
+    sys.file("devices/system/node/node0/cpulist", "0")
+        .file("devices/system/node/node1/cpulist", "1");
     sys.file("class/infiniband/mlx5_1/device/numa_node", "0");
     Script withoutNumactl = bench().withNothingBut(needed);
-    Files.createSymbolicLink(folder.resolve("only/ib_read_bw"), Script.resource("perftest/stand-in"));
-    withoutNumactl.run(arguments()).exits(1).says("no numactl", "apt-get install numactl", "--no-numa");
+    Files.createSymbolicLink(
+        folder.resolve("only/ib_read_bw"), Script.resource("perftest/stand-in"));
+    withoutNumactl
+        .run(arguments())
+        .exits(1)
+        .says("no numactl", "apt-get install numactl", "--no-numa");
   }
 
   @Test
   void shouldSayWhatThereIsWhenNoPortFits() throws Exception {
-    bench().run(arguments("--device", "mlx5_7")).exits(1).says("no active port of mlx5_7", "mlx5_0/1; mlx5_1/1;");
-    bench().run(arguments("--device", "mlx5_1", "--gid-index", "9")).exits(1).says("mlx5_1/1 has no GID 9");
+    bench()
+        .run(arguments("--device", "mlx5_7"))
+        .exits(1)
+        .says("no active port of mlx5_7", "mlx5_0/1; mlx5_1/1;");
+    bench()
+        .run(arguments("--device", "mlx5_1", "--gid-index", "9"))
+        .exits(1)
+        .says("mlx5_1/1 has no GID 9");
     sys.rocePort("mlx5_1", 1, "1: DOWN");
     bench().run(arguments("--device", "mlx5_1")).exits(1).says("mlx5_1/1, which is 1: DOWN");
     sys.rocePort("mlx5_2", 1, ACTIVE, V2, OTHER);
-    bench().run(arguments()).exits(1).says("no port on", "RoCE v2 GID of 127.0.0.1", "mlx5_0/1 mlx5_2/1");
-    bench().with("RDMA_BENCH_SYS", folder).run(arguments()).exits(1).says("no RDMA device on", "rdma link show");
+    bench()
+        .run(arguments())
+        .exits(1)
+        .says("no port on", "RoCE v2 GID of 127.0.0.1", "mlx5_0/1 mlx5_2/1");
+    bench()
+        .with("RDMA_BENCH_SYS", folder)
+        .run(arguments())
+        .exits(1)
+        .says("no RDMA device on", "rdma link show");
   }
 
   @ParameterizedTest
@@ -309,7 +450,10 @@ class RdmaBenchTest {
       })
   void shouldExplainWhenItIsUsedWrongly(String words, String explanation) throws Exception {
     String[] arguments = words.isEmpty() ? new String[0] : words.split(" ");
-    new Script("rdma-bench", folder).run(arguments).exits(2).says(explanation, "see rdma-bench --help");
+    new Script("rdma-bench", folder)
+        .run(arguments)
+        .exits(2)
+        .says(explanation, "see rdma-bench --help");
   }
 
   @ParameterizedTest
@@ -321,7 +465,8 @@ class RdmaBenchTest {
         "start read bw 8 1 5 0 - 1 5 - - - 0 - 0 | no hello yet",
         "shell | unknown request 'shell'",
       })
-  void shouldRefuseWhenTheOtherSideAsksForSomethingElse(String request, String refusal) throws Exception {
+  void shouldRefuseWhenTheOtherSideAsksForSomethingElse(String request, String refusal)
+      throws Exception {
     Process session = bench().start(folder.resolve("session.log"), "session");
     try (var requests = session.outputWriter()) {
       requests.write(request + "\n");
@@ -337,14 +482,17 @@ class RdmaBenchTest {
     "read bw 8 1 5 0 - 1 5 - - - 0 - 0 --out_json_file=/etc/passwd, more than is known",
     "read bw -a 1 5 0 - 1 5 - - - 0 - 0, size is no number",
   })
-  void shouldRefuseWhenTheOtherSideAsksForWhatIsNoStep(String step, String refusal) throws Exception {
+  void shouldRefuseWhenTheOtherSideAsksForWhatIsNoStep(String step, String refusal)
+      throws Exception {
     Process session = bench().start(folder.resolve("session.log"), "session");
     try (var requests = session.outputWriter()) {
       requests.write("hello 1 127.0.0.1 - -\nstart " + step + "\n");
     }
     assertTrue(session.waitFor(1, TimeUnit.MINUTES));
     String answers = Files.readString(folder.resolve("session.log"));
-    assertTrue(answers.startsWith("host ") && answers.contains("error ") && answers.contains(refusal), answers);
+    assertTrue(
+        answers.startsWith("host ") && answers.contains("error ") && answers.contains(refusal),
+        answers);
     assertFalse(Files.exists(log));
   }
 }

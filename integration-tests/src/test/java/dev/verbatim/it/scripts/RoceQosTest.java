@@ -20,8 +20,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * {@code scripts/roce-qos} for a card that this machine does not have: sysfs is a folder, and dcb, mlnx_qos and ethtool are
- * stand-ins that keep settings in files and print them in the tools' documented formats. What it refuses of the real dcb is real.
+ * {@code scripts/roce-qos} for a card that this machine does not have: sysfs is a folder, and dcb,
+ * mlnx_qos and ethtool are stand-ins that keep settings in files and print them in the tools'
+ * documented formats. What it refuses of the real dcb is real.
  */
 @Tag("scripts")
 class RoceQosTest {
@@ -42,7 +43,8 @@ class RoceQosTest {
             .file("class/infiniband/mlx5_1/ports/1/gid_attrs/ndevs/0", "eth1")
             .file(TOS, "0");
     for (int priority = 0; priority < 8; priority++) {
-      sys.file(ECN + "roce_np/enable/" + priority, "0").file(ECN + "roce_rp/enable/" + priority, "0");
+      sys.file(ECN + "roce_np/enable/" + priority, "0")
+          .file(ECN + "roce_rp/enable/" + priority, "0");
     }
     settings = Files.createDirectories(folder.resolve("settings"));
     log = folder.resolve("log");
@@ -68,7 +70,8 @@ class RoceQosTest {
   }
 
   private String[] arguments(String mode, String... more) {
-    return Stream.concat(Stream.of(mode, "eth0", "--state", "state"), Stream.of(more)).toArray(String[]::new);
+    return Stream.concat(Stream.of(mode, "eth0", "--state", "state"), Stream.of(more))
+        .toArray(String[]::new);
   }
 
   /** All files of the card, of the tools and of sysfs. */
@@ -123,7 +126,10 @@ class RoceQosTest {
     qos()
         .run(arguments("status", "--tool", "dcb"))
         .exits(0)
-        .says("DSCP 26         priority 3", "PFC             priority 3", "fits; for Spark: spark.shuffle.rdma.trafficClass 106");
+        .says(
+            "DSCP 26         priority 3",
+            "PFC             priority 3",
+            "fits; for Spark: spark.shuffle.rdma.trafficClass 106");
     qos().run(arguments("set", "--tool", "dcb", "--apply")).exits(0).says("eth0 is set already");
   }
 
@@ -147,7 +153,10 @@ class RoceQosTest {
 
   @Test
   void shouldTrustDscpAndMapItInCallsOfTheirOwnWhenMlnxQosIsThere() throws Exception {
-    qos().run(arguments("set", "--tool", "mlnx_qos", "--dscp", "34", "--priority", "3", "--apply")).exits(0).says("trafficClass 138");
+    qos()
+        .run(arguments("set", "--tool", "mlnx_qos", "--dscp", "34", "--priority", "3", "--apply"))
+        .exits(0)
+        .says("trafficClass 138");
 
     assertEquals(
         List.of(
@@ -157,19 +166,29 @@ class RoceQosTest {
             "mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0"),
         Files.readAllLines(log));
     qos().run(arguments("status", "--tool", "mlnx_qos", "--dscp", "34")).exits(0);
-    qos().run(arguments("status", "--tool", "mlnx_qos", "--dscp", "40")).exits(1).says("DSCP 40 is not mapped to priority 3");
+    qos()
+        .run(arguments("status", "--tool", "mlnx_qos", "--dscp", "40"))
+        .exits(1)
+        .says("DSCP 40 is not mapped to priority 3");
   }
 
   @ParameterizedTest
   @CsvSource({
-    "dcb, ''", "dcb, '26:0 46:5'", "dcb, '26:0 26:4 10:1'", "mlnx_qos, ''", "mlnx_qos, '26:0 46:5'", "mlnx_qos, '8:1 34:2'"
+    "dcb, ''",
+    "dcb, '26:0 46:5'",
+    "dcb, '26:0 26:4 10:1'",
+    "mlnx_qos, ''",
+    "mlnx_qos, '26:0 46:5'",
+    "mlnx_qos, '8:1 34:2'"
   })
   void shouldRestoreExactlyWhatWasThereWhenItIsUndone(String tool, String dscps) throws Exception {
     Files.write(settings.resolve("dscp"), dscps.isEmpty() ? List.of() : List.of(dscps.split(" ")));
     Map<String, String> before = everything();
     qos().run(arguments("set", "--tool", tool, "--apply")).exits(0);
     // A second change does not make the first one what was there before.
-    qos().run(arguments("set", "--tool", tool, "--dscp", "34", "--priority", "5", "--apply")).exits(0);
+    qos()
+        .run(arguments("set", "--tool", tool, "--dscp", "34", "--priority", "5", "--apply"))
+        .exits(0);
     Map<String, String> set = everything();
 
     qos().run(arguments("undo")).exits(0).says("with --apply:");
@@ -212,7 +231,11 @@ class RoceQosTest {
         .with("STAND_IN_REFUSES", "pfc")
         .run(arguments("set", "--tool", "dcb", "--apply"))
         .exits(1)
-        .says("+ dcb pfc set", "that command failed", "Operation not permitted", "roce-qos undo eth0 --apply");
+        .says(
+            "+ dcb pfc set",
+            "that command failed",
+            "Operation not permitted",
+            "roce-qos undo eth0 --apply");
     qos().run(arguments("undo", "--apply")).exits(0);
 
     assertEquals(before, everything());
@@ -221,7 +244,10 @@ class RoceQosTest {
   @ParameterizedTest
   @ValueSource(strings = {"all", "0-7", "3,4", "0,1,2,3,4,5,6,7"})
   void shouldRefuseWhenPfcIsWantedOnMoreThanOnePriority(String priorities) throws Exception {
-    qos().run(arguments("set", "--priority", priorities, "--apply")).exits(2).says("one priority only", "stops everybody");
+    qos()
+        .run(arguments("set", "--priority", priorities, "--apply"))
+        .exits(2)
+        .says("one priority only", "stops everybody");
     assertFalse(Files.exists(log));
   }
 
@@ -276,6 +302,9 @@ class RoceQosTest {
 
   @Test
   void shouldSayWhatDcbSaysWhenTheDriverHasNone() throws Exception {
-    new Script("roce-qos", folder).run("set", "lo", "--tool", "dcb", "--apply").exits(1).says("dcb cannot read lo: ", "ethtool -i lo");
+    new Script("roce-qos", folder)
+        .run("set", "lo", "--tool", "dcb", "--apply")
+        .exits(1)
+        .says("dcb cannot read lo: ", "ethtool -i lo");
   }
 }

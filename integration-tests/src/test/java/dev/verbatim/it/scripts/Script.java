@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a script of the folder {@code scripts} as an operator would, with what a test changes around it. */
+/**
+ * Runs a script of the folder {@code scripts} as an operator would, with what a test changes around
+ * it.
+ */
 final class Script {
   /** What a script left behind. */
   record Result(int exitCode, String output, String errors) {
@@ -24,7 +27,8 @@ final class Script {
 
     Result says(String... texts) {
       for (String text : texts) {
-        assertTrue((output + errors).contains(text), () -> "no '" + text + "' in\n" + output + errors);
+        assertTrue(
+            (output + errors).contains(text), () -> "no '" + text + "' in\n" + output + errors);
       }
       return this;
     }
@@ -94,10 +98,7 @@ final class Script {
     Path output = Files.createTempFile(folder, "script", ".out");
     Path errors = Files.createTempFile(folder, "script", ".err");
     Process process =
-        builder(arguments)
-            .redirectOutput(output.toFile())
-            .redirectError(errors.toFile())
-            .start();
+        builder(arguments).redirectOutput(output.toFile()).redirectError(errors.toFile()).start();
     process.getOutputStream().close();
     boolean ended = process.waitFor(MINUTES, TimeUnit.MINUTES);
     process.destroyForcibly();

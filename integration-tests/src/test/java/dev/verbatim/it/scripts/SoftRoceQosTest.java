@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * {@code scripts/roce-qos} on the guest's real RDMA port and RDMA CM. The interface under Soft-RoCE has no DCB, so that dcb is
- * a stand-in; that the real one is refused is seen first.
+ * {@code scripts/roce-qos} on the guest's real RDMA port and RDMA CM. The interface under Soft-RoCE
+ * has no DCB, so that dcb is a stand-in; that the real one is refused is seen first.
  */
 @Tag("guest")
 class SoftRoceQosTest {
@@ -25,7 +25,10 @@ class SoftRoceQosTest {
     if (!Files.exists(CONFIG.resolve("rdma_cm"))) {
       Command.run("mount", "-t", "configfs", "none", CONFIG.toString());
     }
-    new Script("roce-qos", folder).run("status", "d0").exits(1).says("dcb cannot read d0: ", "Operation not supported");
+    new Script("roce-qos", folder)
+        .run("status", "d0")
+        .exits(1)
+        .says("dcb cannot read d0: ", "Operation not supported");
     Path settings = Files.createDirectories(folder.resolve("settings"));
     Files.writeString(settings.resolve("pfc"), "0 0 0 0 0 0 0 0\n");
     Files.writeString(settings.resolve("dscp"), "");

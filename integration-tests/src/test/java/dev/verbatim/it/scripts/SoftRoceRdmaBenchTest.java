@@ -12,7 +12,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code scripts/rdma-bench} with the real perftest on Linux Soft-RoCE, from this guest to itself. */
+/**
+ * {@code scripts/rdma-bench} with the real perftest on Linux Soft-RoCE, from this guest to itself.
+ */
 @Tag("guest")
 class SoftRoceRdmaBenchTest {
   private static final String ADDRESS = "10.77.0.1";
@@ -25,8 +27,24 @@ class SoftRoceRdmaBenchTest {
     Path log = folder.resolve("served.log");
     // Two busy pollers on two emulated processors would hold each other up.
     String[] run = {
-      "run", ADDRESS, "--history", "history", "--json", "--events", "--sizes", "65536", "--latency-sizes", "8", "--iterations",
-      "50", "--seconds", "1", "--depth", "16", "--cq-moderation", "1"
+      "run",
+      ADDRESS,
+      "--history",
+      "history",
+      "--json",
+      "--events",
+      "--sizes",
+      "65536",
+      "--latency-sizes",
+      "8",
+      "--iterations",
+      "50",
+      "--seconds",
+      "1",
+      "--depth",
+      "16",
+      "--cq-moderation",
+      "1"
     };
     Process server = bench.start(log, "serve");
     try {
@@ -38,8 +56,29 @@ class SoftRoceRdmaBenchTest {
       // As Verbatim connects, with its traffic class, and the other operations.
       Script.Result others =
           bench.run(
-              "run", ADDRESS, "--history", "history", "--json", "--events", "--sizes", "4096", "--latency-sizes", "none", "--qps",
-              "2", "--seconds", "1", "--depth", "16", "--cq-moderation", "1", "--operations", "read,write,send", "-R", "--tos", "106");
+              "run",
+              ADDRESS,
+              "--history",
+              "history",
+              "--json",
+              "--events",
+              "--sizes",
+              "4096",
+              "--latency-sizes",
+              "none",
+              "--qps",
+              "2",
+              "--seconds",
+              "1",
+              "--depth",
+              "16",
+              "--cq-moderation",
+              "1",
+              "--operations",
+              "read,write,send",
+              "-R",
+              "--tos",
+              "106");
       assertEquals(3, json(others.exits(0)).get("figures").size());
       others.says("no run of this pair");
     } finally {
@@ -67,14 +106,20 @@ class SoftRoceRdmaBenchTest {
         assertTrue(figure.get("p99").asDouble() >= value, figure::toString);
       } else {
         // Bytes of all messages; perftest prints both figures with few digits.
-        assertEquals(value, figure.get("messages").asDouble() * 65536 * 8 / 1e9, value / 10, figure::toString);
+        assertEquals(
+            value,
+            figure.get("messages").asDouble() * 65536 * 8 / 1e9,
+            value / 10,
+            figure::toString);
       }
     }
   }
 
   private static void awaitListener() throws Exception {
     String listening = "%04X 00000000:0000 0A".formatted(18514);
-    for (int i = 0; i < 600 && !Files.readString(Path.of("/proc/net/tcp")).contains(listening); i++) {
+    for (int i = 0;
+        i < 600 && !Files.readString(Path.of("/proc/net/tcp")).contains(listening);
+        i++) {
       TimeUnit.MILLISECONDS.sleep(100);
     }
   }
