@@ -12,7 +12,7 @@ describe_settings() {
     "$(json_number "$numa_node")"
   printf '"to":{"host":"%s","device":"%s","port":%s,"link":"%s","numa_node":%s},' "$peer_name" "$peer_has" "$peer_port" "$peer_link" \
     "$(if [ "$numa_wanted" = 1 ]; then json_number "$peer_node"; else printf null; fi)"
-  printf '"settings":{"rdma_cm":%s,"events":%s' "$(json_boolean "$rdma_cm")" "$(json_boolean "$events")"
+  printf '"settings":{"rdma_cm":%s' "$(json_boolean "$rdma_cm")"
   for field in tos seconds iterations depth outstanding cq_moderation mtu; do
     printf ',"%s":%s' "$field" "$(json_number "${!field}")"
   done

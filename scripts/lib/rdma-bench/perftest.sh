@@ -2,14 +2,14 @@
 # Sourced: perftest's command line for one figure, and the figure from its output. Only functions: see device.sh.
 
 # What both sides must agree on, in the order in which it is sent; - means perftest's own choice.
-step_fields='operation kind size qps tcp_port rdma_cm tos seconds iterations depth outstanding cq_moderation events mtu numa_bound'
+step_fields='operation kind size qps tcp_port rdma_cm tos seconds iterations depth outstanding cq_moderation mtu numa_bound'
 
 # check_step: the fields come from another host.
 check_step() {
   local field
   case $operation in read | write | send) ;; *) fail "no operation '$operation'" ;; esac
   case $kind in lat | bw) ;; *) fail "no kind '$kind'" ;; esac
-  for field in size qps tcp_port rdma_cm tos seconds iterations depth outstanding cq_moderation events mtu numa_bound; do
+  for field in size qps tcp_port rdma_cm tos seconds iterations depth outstanding cq_moderation mtu numa_bound; do
     [[ ${!field} =~ ^(-|[0-9]{1,9})$ ]] || fail "$field is no number: '${!field}'"
   done
   [ -z "${excess:-}" ] || fail "more than is known: '$excess'"
@@ -25,7 +25,6 @@ perftest_command() {
     perftest+=(-x "$gid_index")
   fi
   [ "$mtu" = - ] || perftest+=(-m "$mtu")
-  [ "$events" != 1 ] || perftest+=(-e)
   [ "$outstanding" = - ] || [ "$operation" != read ] || perftest+=(-o "$outstanding")
   if [ "$kind" = lat ]; then
     perftest+=(-n "$iterations")

@@ -146,7 +146,6 @@ class RdmaBenchTest {
             "1",
             "--mtu",
             "1024",
-            "--events",
             "--device",
             "mlx5_0/1",
             "--gid-index",
@@ -160,7 +159,7 @@ class RdmaBenchTest {
             "106")
         .exits(0);
 
-    String common = " -R -T 106 -m 1024 -e -o 2";
+    String common = " -R -T 106 -m 1024 -o 2";
     assertEquals(
         List.of(
             "ib_read_lat -F -d mlx5_0 -i 1 -s 8 -p " + (bench.port() + 1) + common + " -n 99",

@@ -7,6 +7,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -68,9 +69,11 @@ final class Script {
   Script withProgram(Path program, String... names) throws IOException {
     Path programs = Files.createDirectories(folder.resolve("programs"));
     for (String name : names) {
-      Path link = programs.resolve(name);
-      Files.deleteIfExists(link);
-      Files.createSymbolicLink(link, program);
+      Files.copy(
+          program,
+          programs.resolve(name),
+          StandardCopyOption.REPLACE_EXISTING,
+          StandardCopyOption.COPY_ATTRIBUTES);
     }
     return with("PATH", programs + File.pathSeparator + System.getenv("PATH"));
   }
@@ -81,9 +84,10 @@ final class Script {
     for (String name : names) {
       for (String place : System.getenv("PATH").split(File.pathSeparator)) {
         Path program = Path.of(place, name);
-        Path link = programs.resolve(name);
-        if (Files.isExecutable(program) && !Files.exists(link)) {
-          Files.createSymbolicLink(link, program);
+        Path start = programs.resolve(name);
+        if (Files.isExecutable(program) && !Files.exists(start)) {
+          Files.writeString(start, "#!/bin/sh\nexec " + program + " \"$@\"\n");
+          start.toFile().setExecutable(true);
         }
       }
     }

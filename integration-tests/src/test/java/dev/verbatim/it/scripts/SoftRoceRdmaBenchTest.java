@@ -48,10 +48,9 @@ class SoftRoceRdmaBenchTest {
     }
   }
 
-  /** Two busy pollers on two emulated processors would hold each other up, hence the events. */
   private static String[] run(String options) {
     String all =
-        "run " + ADDRESS + " --history history --json --events --seconds 1 --depth 16 --cq-moderation 1 ";
+        "run " + ADDRESS + " --history history --json --seconds 1 --depth 16 --cq-moderation 1 ";
     return (all + options).split(" ");
   }
 
