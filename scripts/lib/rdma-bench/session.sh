@@ -57,14 +57,14 @@ perftest_version() {
 }
 
 # The server is ready when its TCP port listens; by RDMA CM, a moment after it opened RDMA CM's device. Where that is not
-# to be seen in 2 s, the client tries, and tries again.
+# to be seen in 5 s, the client tries, and tries again.
 wait_for_listener() {
   local tries hexadecimal
   hexadecimal=$(printf ':%04X 0' "$tcp_port")
-  for tries in {1..100}; do
+  for tries in {1..300}; do
     kill -0 "$server" 2>/dev/null || fail "perftest ended at once: $(tail -n 3 "$log" | tr '\n' ' ')"
     if [ "$rdma_cm" = 1 ]; then
-      if [ "$tries" -gt 20 ] || [ -n "$(find "/proc/$server/fd" -lname '*/rdma_cm' 2>/dev/null)" ]; then
+      if [ "$tries" -gt 50 ] || [ -n "$(find "/proc/$server/fd" -lname '*/rdma_cm' 2>/dev/null)" ]; then
         sleep 0.3
         return
       fi
@@ -73,7 +73,7 @@ wait_for_listener() {
     fi
     sleep 0.1
   done
-  fail "perftest's server does not listen after 10 s: $(tail -n 3 "$log" | tr '\n' ' ')"
+  fail "perftest's server does not listen after 30 s: $(tail -n 3 "$log" | tr '\n' ' ')"
 }
 
 stop_server() {
