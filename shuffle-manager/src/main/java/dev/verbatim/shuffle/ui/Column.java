@@ -12,10 +12,14 @@ import scala.xml.Node;
  *
  * @param title its header, by which it is sorted too
  * @param tooltip what it means
- * @param order of the rows
+ * @param order of the rows when they are sorted by it; null if they cannot be
  * @param cell what it shows of a row
  */
 record Column<T>(String title, String tooltip, Comparator<T> order, Function<T, Node> cell) {
+
+  boolean isSortable() {
+    return order != null;
+  }
 
   static <T> Column<T> text(String title, String tooltip, Function<T, String> value) {
     return new Column<>(

@@ -28,8 +28,8 @@ final class ExecutorColumns {
             row -> Tag.text("td", row.id())),
         new Column<>(
             "Address",
-            "Host and port of its block manager; only its order by id is kept",
-            Comparator.comparing(ExecutorRow::id, BY_NUMBER),
+            "Host and port of its block manager",
+            null, // it is looked up for the rows that are shown alone
             row -> Tag.text("td", known(address, row.id()))),
         Column.text(
             "Status", "Dead once Spark has lost it", row -> row.living() ? "Active" : "Dead"),

@@ -82,7 +82,10 @@ final class RowTable<T> implements PagedTable<T> {
         columns.stream()
             .map(
                 column ->
-                    new Tuple3<>(column.title(), (Object) true, Option.apply(column.tooltip())))
+                    new Tuple3<>(
+                        column.title(),
+                        (Object) column.isSortable(),
+                        Option.apply(column.tooltip())))
             .toList();
     return headerRow(
         Tag.seq(headers),

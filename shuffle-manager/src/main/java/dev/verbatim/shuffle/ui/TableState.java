@@ -28,6 +28,7 @@ record TableState(String tag, String sort, boolean desc, int page, int pageSize)
     String said = request.getParameter(tag + ".sort");
     String sort =
         columns.stream()
+            .filter(Column::isSortable)
             .map(Column::title)
             .filter(title -> title.equals(said))
             .findFirst()

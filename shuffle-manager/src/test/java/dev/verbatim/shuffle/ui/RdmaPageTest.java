@@ -134,6 +134,9 @@ class RdmaPageTest {
         List.of("2", "10"),
         List.of(ids(page(""), "executors").get(2), ids(page(""), "executors").get(10)),
         "ids are numbers");
+    assertFalse(page.contains("executors.sort=Address"), page);
+    assertEquals(
+        "0", ids(page("?executors.sort=Address&executors.desc=false"), "executors").getFirst());
   }
 
   @Test
