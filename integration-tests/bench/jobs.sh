@@ -17,10 +17,9 @@ fail() {
 # prepare_jobs PREFIX SCALE JOBS: builds what the jobs need, and sets
 #   comparison   the command that runs them, without where and with how much memory; its figures' names begin with PREFIX
 prepare_jobs() {
-  local prefix=$1 scale=$2 jobs=$3 needed
+  local prefix=$1 scale=$2 jobs=$3
   build_comparison
-  needed=$(tr , '\n' <<< "$jobs" | grep '^q' | paste -sd, || true)
-  [ -z "$needed" ] || generate_tpcds "$scale" "$needed"
+  generate_tpcds "$scale" "$jobs"
   # These flags are of the program that starts the applications.
   comparison=("$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m
     -cp "$examples:$plugin:$SPARK_HOME/jars/*" dev.verbatim.examples.CompareShuffles

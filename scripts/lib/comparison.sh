@@ -35,13 +35,36 @@ one_jar() { # pattern's matches
   fail "The build left no $1; remove the target/ folders and run again."
 }
 
-# generate_tpcds SCALE QUERIES: TPC-DS tables that the queries read, in work/data/scale-SCALE.
+# generate_tpcds SCALE JOBS [DIR]: TPC-DS tables that the queries among the jobs read, in DIR, or in work/data/scale-SCALE.
 generate_tpcds() {
+  local queries
+  queries=$(tr , '\n' <<< "$2" | grep -E '^(q|all$)' | paste -sd, || true)
+  [ -n "$queries" ] || return 0
   "$SPARK_HOME/bin/spark-submit" --master 'local[*]' --driver-memory 2g --driver-class-path "$examples" \
     --class dev.verbatim.examples.tpcds.GenerateTpcds spark-internal \
-    --tpcds-jar "$tpcds_jar" --scale "$1" --queries "$2" --output "work/data/scale-$1" 2> work/logs/generate.log ||
+    --tpcds-jar "$tpcds_jar" --scale "$1" --queries "$queries" --output "${3:-work/data/scale-$1}" 2> work/logs/generate.log ||
     {
       tail -n 20 work/logs/generate.log >&2
       fail "Generating data failed, see above (all of it: work/logs/generate.log). Put it right and run again; what is done stays."
     }
+}
+
+# The commit of this checkout, for reports.
+commit_of_checkout() {
+  local commit
+  commit=$(git rev-parse --short HEAD 2> /dev/null || echo unknown)
+  [ -z "$(git status --porcelain --untracked-files=no 2> /dev/null)" ] || commit+=' with changes'
+  printf '%s\n' "$commit"
+}
+
+# comparison_command OUT DATA JOBS OPTION...: sets command to what compares the shuffles; JSON, page and logs go to OUT.
+comparison_command() {
+  local out=$1 data=$2 jobs=$3
+  shift 3
+  mkdir -p "$out"
+  # The flags are of the program that starts the applications.
+  command=("$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m
+    -cp "$examples:$plugin:$SPARK_HOME/jars/*" dev.verbatim.examples.CompareShuffles
+    --tpcds-jar "$tpcds_jar" --data "$data" --jobs "$jobs" --plugin-jar "$plugin" --commit "$(commit_of_checkout)"
+    --logs "$out" --json "$out/comparison.json" --html "$out/comparison.html" "$@")
 }

@@ -7,12 +7,13 @@ import java.util.Map;
 /**
  * What one Spark application is to run.
  *
- * @param label short name of the shuffle manager, for progress and for the table
+ * @param label short name of the shuffle manager
  * @param configuration all Spark settings
  * @param tpcdsJar null without queries
  * @param data folder with one folder of Parquet files per table; null without queries
  * @param jobs their names, see {@link JobNames}
  * @param keepLimit whether to keep the queries' outermost LIMIT
+ * @param results folder for {@link FirstResults}
  * @param profile folder for what says where CPU time goes; null for none
  */
 record ApplicationRequest(
@@ -23,4 +24,5 @@ record ApplicationRequest(
     Path data,
     List<String> jobs,
     boolean keepLimit,
+    Path results,
     Path profile) {}

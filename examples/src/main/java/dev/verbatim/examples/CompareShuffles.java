@@ -1,17 +1,18 @@
 package dev.verbatim.examples;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.verbatim.examples.profile.JobProfiler;
 import dev.verbatim.examples.report.Figure;
 import dev.verbatim.examples.report.FigureFile;
+import dev.verbatim.examples.report.Machine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -20,8 +21,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Runs TPC-DS queries and other jobs under several shuffle managers, compares the results and
- * prints the times.
+ * Runs TPC-DS queries and other jobs under several shuffle managers, compares the results and the
+ * times, and makes a page of them.
  */
 @Command(
     name = "CompareShuffles",
@@ -29,11 +30,13 @@ import picocli.CommandLine.Option;
     sortOptions = false,
     description = {
       "Runs TPC-DS queries and other jobs under each shuffle manager, in one Spark application",
-      "and JVM per manager and round, and compares the results with those of the first manager.",
-      "Exit code: 0 all results equal, 1 results differ, 2 wrong use or a run failed."
+      "and JVM per manager and round, and compares all results of a job with its first one.",
+      "Exit code: 0 all results equal, 1 results differ, 2 wrong use or Spark does not start,",
+      "3 a job failed; the others were run nevertheless."
     })
 public final class CompareShuffles implements Callable<Integer> {
   private static final int DIFFERENT = 1;
+  private static final int JOB_FAILED = 3;
   private static final Pattern LOCAL_CLUSTER =
       Pattern.compile("local-cluster\\[\\s*\\d+\\s*,\\s*\\d+\\s*,\\s*(\\d+)\\s*]");
 
@@ -50,8 +53,8 @@ public final class CompareShuffles implements Callable<Integer> {
       split = ",",
       defaultValue = "q11,q39a,q72,q80,q93",
       description = {
-        "TPC-DS queries, terasort:RECORDSxPARTITIONS (records of 100 bytes), and",
-        "blocks:MAPSxREDUCERS (a record in each block), in order",
+        "TPC-DS queries, all (of the queries), terasort:RECORDSxPARTITIONS (records of",
+        "100 bytes), and blocks:MAPSxREDUCERS (a record in each block), in order",
         "(default: ${DEFAULT-VALUE})."
       })
   private List<String> jobs;
@@ -90,7 +93,10 @@ public final class CompareShuffles implements Callable<Integer> {
   @Option(
       names = "--timeout",
       defaultValue = "30",
-      description = "Minutes that one application may take (default: ${DEFAULT-VALUE}).")
+      description = {
+        "Minutes that a job, or the start of Spark, may take; then it has failed",
+        "(default: ${DEFAULT-VALUE})."
+      })
   private int timeoutMinutes;
 
   @Option(
@@ -109,11 +115,32 @@ public final class CompareShuffles implements Callable<Integer> {
   @Option(
       names = "--logs",
       defaultValue = "work/logs",
-      description = "Folder for the drivers' logs (default: ${DEFAULT-VALUE}).")
+      description = {
+        "Folder for the drivers' logs, and the first result of each job",
+        "(default: ${DEFAULT-VALUE})."
+      })
   private Path logs;
 
-  @Option(names = "--json", description = "File for everything that was measured.")
+  @Option(
+      names = "--json",
+      description = "File for everything that was measured, written again after each job.")
   private Path jsonFile;
+
+  @Option(
+      names = "--html",
+      description = "The same as a page of tables and charts that needs nothing else.")
+  private Path htmlFile;
+
+  @Option(
+      names = "--resume",
+      description = {
+        "Go on with a run that was interrupted, with the same options: what is in its --json",
+        "file is not run again, but for jobs that failed."
+      })
+  private boolean resume;
+
+  @Option(names = "--commit", description = "Commit of what is measured, to be shown.")
+  private String commit;
 
   @Option(names = "--figures", description = "File to add figures to, as scripts/bench reads them.")
   private Path figureFile;
@@ -132,8 +159,6 @@ public final class CompareShuffles implements Callable<Integer> {
       })
   private Path profiles;
 
-  private final ObjectMapper json = new ObjectMapper();
-
   /** Command line entry. */
   public static void main(String[] arguments) {
     System.exit(commandLine().execute(arguments));
@@ -146,72 +171,77 @@ public final class CompareShuffles implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     checkOptions();
-    List<ShuffleChoice> choices = managers.stream().map(ShuffleChoice::parse).toList();
+    RunSettings settings = settings();
+    RunFiles files = new RunFiles(jsonFile, htmlFile);
+    FirstResults results = new FirstResults(logs.resolve("results").toAbsolutePath());
+    RunReport begun = begun(settings, files);
     Files.createDirectories(logs);
-    Map<ShuffleChoice, List<ApplicationReport>> reports = new LinkedHashMap<>();
-    choices.forEach(choice -> reports.put(choice, new ArrayList<>()));
-    for (int round = 1; round <= rounds; round++) {
-      for (ShuffleChoice choice : round % 2 == 1 ? choices : choices.reversed()) {
-        reports.get(choice).add(run(choice, round));
+    if (!resume) {
+      results.clear();
+      removeLogs(settings);
+    }
+    boolean terminal = System.console() != null && System.console().isTerminal();
+    ComparisonRun.Places places =
+        new ComparisonRun.Places(
+            absolute(tpcdsJar),
+            logs,
+            results.folder(),
+            profiles,
+            Duration.ofMinutes(timeoutMinutes));
+    Progress progress = new Progress(System.out, terminal, System::nanoTime, begun);
+    return report(new ComparisonRun(begun, places, files, progress).run());
+  }
+
+  /** What there is to go on with. */
+  private RunReport begun(RunSettings settings, RunFiles files) throws IOException {
+    if (!resume) {
+      String now = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+      return new RunReport(settings, Machine.here(), now, List.of());
+    }
+    RunReport begun = files.read();
+    settings.checkSame(begun.settings());
+    return begun.succeeded();
+  }
+
+  /** Those of an earlier run, since logs are added to. */
+  private void removeLogs(RunSettings settings) throws IOException {
+    for (ShuffleChoice manager : settings.managers()) {
+      for (int round = 1; round <= settings.rounds(); round++) {
+        Files.deleteIfExists(logs.resolve(manager.label() + "-" + round + ".log"));
       }
     }
-    return report(choices, reports);
   }
 
   /** Finds what would fail after a minute of starting Spark. */
-  private void checkOptions() throws IOException {
-    if (managers.size() < 2 || rounds < 1 || timeoutMinutes < 1) {
+  private void checkOptions() {
+    if (Set.copyOf(managers).size() < Math.max(2, managers.size())
+        || rounds < 1
+        || timeoutMinutes < 1) {
       throw new IllegalArgumentException(
-          "--managers needs two or more names, --rounds and --timeout at least 1");
+          "--managers needs two or more different names, --rounds and --timeout at least 1");
     }
     if (pluginJar != null && !Files.isRegularFile(pluginJar)) {
       throw new IllegalArgumentException("No file " + pluginJar);
     }
-    JobNames names = new JobNames(tpcdsJar, data, keepLimit);
-    for (String job : jobs) {
-      names.parse(job);
-    }
   }
 
-  private ApplicationReport run(ShuffleChoice choice, int round)
-      throws IOException, InterruptedException {
-    System.out.printf("Round %d of %d, spark.shuffle.manager=%s%n", round, rounds, choice.label());
-    Path request = Files.createTempFile("request", ".json");
-    Path report = Files.createTempFile("report", ".json");
-    try {
-      List<String> flags = new ArrayList<>(jvmFlags);
-      Path profile = null;
-      if (profiles != null) {
-        profile = profiles.resolve(choice.label() + "-" + round).toAbsolutePath();
-        Files.createDirectories(profile);
-        flags.addAll(JobProfiler.flags(profile));
-      }
-      json.writeValue(
-          request.toFile(),
-          new ApplicationRequest(
-              choice.label(),
-              master,
-              configuration(choice, flags),
-              absolute(tpcdsJar),
-              absolute(data),
-              jobs,
-              keepLimit,
-              profile));
-      new SparkJvm(driverMemory, flags, Duration.ofMinutes(timeoutMinutes))
-          .run(
-              JobApplication.class.getName(),
-              List.of(request.toString(), report.toString()),
-              logs.resolve(choice.label() + "-" + round + ".log"));
-      ApplicationReport done = json.readValue(report.toFile(), ApplicationReport.class);
-      if (!done.shuffleManager().equals(choice.className())) {
-        throw new IOException(
-            "Spark ran " + done.shuffleManager() + " where " + choice.className() + " was set");
-      }
-      return done;
-    } finally {
-      Files.delete(request);
-      Files.delete(report);
+  private RunSettings settings() throws IOException {
+    JobNames names = new JobNames(tpcdsJar, data, keepLimit);
+    List<String> expanded = names.expand(jobs);
+    for (String job : expanded) {
+      names.parse(job);
     }
+    return new RunSettings(
+        expanded,
+        managers.stream().map(ShuffleChoice::parse).toList(),
+        rounds,
+        master,
+        configuration(),
+        data == null ? null : data.toAbsolutePath().toString(),
+        keepLimit,
+        jvmFlags,
+        driverMemory,
+        commit);
   }
 
   private static Path absolute(Path path) {
@@ -219,7 +249,7 @@ public final class CompareShuffles implements Callable<Integer> {
   }
 
   /** The same for all managers but for {@code spark.shuffle.manager}. */
-  private Map<String, String> configuration(ShuffleChoice choice, List<String> flags) {
+  private Map<String, String> configuration() {
     Map<String, String> configuration = new LinkedHashMap<>();
     configuration.put("spark.sql.adaptive.enabled", "true");
     configuration.put("spark.sql.autoBroadcastJoinThreshold", "-1");
@@ -232,8 +262,8 @@ public final class CompareShuffles implements Callable<Integer> {
     if (cluster.matches()) {
       configuration.put("spark.executor.memory", cluster.group(1) + "m");
     }
-    if (!flags.isEmpty()) {
-      configuration.put("spark.executor.extraJavaOptions", String.join(" ", flags));
+    if (!jvmFlags.isEmpty()) {
+      configuration.put("spark.executor.extraJavaOptions", String.join(" ", jvmFlags));
     }
     if (pluginJar != null) {
       configuration.put("spark.executor.extraClassPath", pluginJar.toAbsolutePath().toString());
@@ -241,24 +271,17 @@ public final class CompareShuffles implements Callable<Integer> {
     // The executors' way to the code of jobs that are no queries.
     configuration.put("spark.jars", JobApplication.jar().toString());
     configuration.putAll(settings);
-    configuration.put("spark.shuffle.manager", choice.className());
+    configuration.remove("spark.shuffle.manager");
     return configuration;
   }
 
-  private int report(
-      List<ShuffleChoice> choices, Map<ShuffleChoice, List<ApplicationReport>> reports)
-      throws IOException {
-    ShuffleChoice reference = choices.getFirst();
-    Map<String, List<Comparison>> comparisons = new LinkedHashMap<>();
-    for (ShuffleChoice other : choices.subList(1, choices.size())) {
-      List<Comparison> pairs = Comparison.of(reports.get(reference), reports.get(other));
-      comparisons.put(other.label(), pairs);
+  private int report(RunReport run) throws IOException {
+    List<Comparison> comparisons = run.comparisons();
+    String reference = run.settings().reference().label();
+    for (Comparison comparison : comparisons) {
       System.out.println();
-      System.out.print(ComparisonTable.format(reference.label(), other.label(), pairs));
-      pairs.stream()
-          .filter(pair -> !pair.same())
-          .forEach(pair -> System.out.println(pair.job() + ": " + pair.difference()));
-      ApplicationReport last = reports.get(other).getLast();
+      System.out.print(ComparisonTable.format(comparison));
+      ApplicationReport last = run.rounds(comparison.other()).getLast();
       last.modes().forEach(mode -> System.out.println("Executors: " + mode));
       if (!last.fallbacks().isEmpty()) {
         System.out.println("Blocks left to TCP, by reason: " + last.fallbacks());
@@ -267,25 +290,30 @@ public final class CompareShuffles implements Callable<Integer> {
     System.out.printf(
         "%nTimes: median of %d round(s). Ratio: above 1 is slower than %s. Results: any order of"
             + " rows; doubles within %s.%n",
-        rounds, reference.label(), ResultComparison.TOLERANCE);
-    if (jsonFile != null) {
-      json.writerWithDefaultPrettyPrinter()
-          .writeValue(
-              jsonFile.toFile(),
-              Map.of("comparisons", comparisons, "applications", reports.values()));
+        rounds, reference, ResultComparison.TOLERANCE);
+    if (run.failed() == 0) {
+      check(run);
     }
+    if (comparisons.stream().anyMatch(one -> one.count(JobComparison.Outcome.DIFFERENT) > 0)) {
+      return DIFFERENT;
+    }
+    return run.failed() == 0 ? 0 : JOB_FAILED;
+  }
+
+  /** What is asked for of a run whose jobs all succeeded. */
+  private void check(RunReport run) throws IOException {
+    List<ShuffleChoice> others = run.settings().others();
     if (figureFile != null) {
+      List<ApplicationReport> reference = run.rounds(run.settings().reference().label());
       for (Figure figure :
-          ComparisonFigures.of(reports.get(reference), reports.get(choices.get(1)), figurePrefix)) {
+          ComparisonFigures.of(reference, run.rounds(others.getFirst().label()), figurePrefix)) {
         FigureFile.append(figureFile, figure);
       }
     }
     if (rdmaOnly) {
-      for (ShuffleChoice other : choices.subList(1, choices.size())) {
-        RdmaOnly.check(reports.get(other));
+      for (ShuffleChoice other : others) {
+        RdmaOnly.check(run.rounds(other.label()));
       }
     }
-    boolean same = comparisons.values().stream().flatMap(List::stream).allMatch(Comparison::same);
-    return same ? 0 : DIFFERENT;
   }
 }

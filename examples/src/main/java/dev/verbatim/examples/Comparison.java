@@ -1,77 +1,78 @@
 package dev.verbatim.examples;
 
-import dev.verbatim.examples.report.Spread;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import java.util.function.ToDoubleFunction;
 
 /**
- * One job under the reference shuffle manager and another one, over all rounds.
+ * One shuffle manager compared with the reference, over all rounds.
  *
- * @param seconds median over rounds
- * @param otherSeconds median over rounds
- * @param shuffle of the other manager's last round
- * @param transfer of the other manager's last round, null if not counted
- * @param difference what differs from the reference's first result, null if nothing ever did
+ * @param reference label of the one
+ * @param other label of the other
+ * @param overall all jobs that both have run
+ * @param jobs each job of the run, in order
  */
-record Comparison(
-    String job,
-    int rows,
-    double seconds,
-    double otherSeconds,
-    ShuffleBytes shuffle,
-    TransferBytes transfer,
-    String difference) {
+record Comparison(String reference, String other, Overall overall, List<JobComparison> jobs) {
 
   /**
-   * @param reference reports by round
-   * @param other reports by round, of the same jobs in the same order
+   * All jobs that have been run under both managers.
+   *
+   * @param jobs their number
+   * @param geometricMean of the jobs' median ratios; null without jobs
+   * @param seconds sum of the reference's medians
+   * @param otherSeconds sum of the other's medians
+   * @param shuffle of all of the reference's rounds that count
+   * @param otherShuffle of all of the other's rounds that count
    */
-  static List<Comparison> of(List<ApplicationReport> reference, List<ApplicationReport> other) {
-    List<Comparison> comparisons = new ArrayList<>();
-    for (int i = 0; i < reference.getFirst().jobs().size(); i++) {
-      int job = i;
-      comparisons.add(
-          of(
-              reference.stream().map(report -> report.jobs().get(job)).toList(),
-              other.stream().map(report -> report.jobs().get(job)).toList(),
-              other.getFirst().label()));
+  record Overall(
+      int jobs,
+      Double geometricMean,
+      double seconds,
+      double otherSeconds,
+      ShuffleBytes shuffle,
+      ShuffleBytes otherShuffle) {
+
+    static Overall of(List<JobComparison> jobs) {
+      List<JobComparison> compared = jobs.stream().filter(JobComparison::compared).toList();
+      double logs = sum(compared, job -> Math.log(job.ratio().median()));
+      return new Overall(
+          compared.size(),
+          compared.isEmpty() ? null : Math.exp(logs / compared.size()),
+          sum(compared, job -> job.reference().seconds().median()),
+          sum(compared, job -> job.other().seconds().median()),
+          shuffle(compared.stream().map(JobComparison::reference).toList()),
+          shuffle(compared.stream().map(JobComparison::other).toList()));
     }
-    return comparisons;
+
+    private static double sum(List<JobComparison> jobs, ToDoubleFunction<JobComparison> value) {
+      return jobs.stream().mapToDouble(value).sum();
+    }
+
+    private static ShuffleBytes shuffle(List<JobSide> sides) {
+      return sides.stream().map(JobSide::shuffle).reduce(ShuffleBytes.NONE, ShuffleBytes::plus);
+    }
   }
 
-  private static Comparison of(
-      List<JobReport> reference, List<JobReport> other, String otherLabel) {
-    JobResult expected = reference.getFirst().result();
-    JobReport last = other.getLast();
+  /**
+   * @param jobs names, in order
+   * @param reference reports by round
+   * @param other reports by round
+   */
+  static Comparison of(
+      List<String> jobs, List<ApplicationReport> reference, List<ApplicationReport> other) {
+    List<JobComparison> comparisons = new ArrayList<>();
+    for (String job : jobs) {
+      comparisons.add(JobComparison.of(job, reference, other));
+    }
     return new Comparison(
-        last.job(),
-        expected.rows().size(),
-        median(reference),
-        median(other),
-        last.shuffle(),
-        last.transfer(),
-        firstDifference(expected, reference, "reference")
-            .or(() -> firstDifference(expected, other, otherLabel))
-            .orElse(null));
+        reference.getFirst().label(),
+        other.getFirst().label(),
+        Overall.of(comparisons),
+        comparisons);
   }
 
-  private static double median(List<JobReport> rounds) {
-    return Spread.of(rounds.stream().map(JobReport::seconds).toList()).median();
-  }
-
-  private static Optional<String> firstDifference(
-      JobResult expected, List<JobReport> rounds, String label) {
-    for (int i = 0; i < rounds.size(); i++) {
-      Optional<String> difference = ResultComparison.difference(expected, rounds.get(i).result());
-      if (difference.isPresent()) {
-        return Optional.of(label + ", round " + (i + 1) + ": " + difference.get());
-      }
-    }
-    return Optional.empty();
-  }
-
-  boolean same() {
-    return difference == null;
+  /** How many jobs came to such an end. */
+  long count(JobComparison.Outcome outcome) {
+    return jobs.stream().filter(job -> job.outcome() == outcome).count();
   }
 }

@@ -24,8 +24,8 @@ final class ComparisonFigures {
   }
 
   /**
-   * @param reference reports by round
-   * @param other reports by round, of the same jobs in the same order
+   * @param reference reports by round, of jobs that all succeeded
+   * @param other reports by round, of the same jobs
    * @param prefix what all names begin with
    */
   static List<Figure> of(
@@ -35,16 +35,14 @@ final class ComparisonFigures {
 
   private List<Figure> figures() {
     List<Figure> figures = new ArrayList<>();
-    List<JobReport> jobs = reference.getFirst().jobs();
-    for (int i = 0; i < jobs.size(); i++) {
-      int job = i;
-      String name = jobs.get(i).job();
+    for (JobReport job : reference.getFirst().jobs()) {
+      String name = job.job();
       figures.add(
           figure(
               name.replace(':', '-'),
               "Time of " + name,
               "s",
-              report -> report.jobs().get(job).seconds()));
+              report -> report.find(name).orElseThrow().seconds()));
     }
     figures.add(
         figure("all-jobs", "Time of all jobs", "s", report -> sum(report, JobReport::seconds)));

@@ -5,79 +5,89 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Prints comparisons for people. */
+/** Prints a comparison for people. */
 final class ComparisonTable {
-  private static final String NOT_COUNTED = "n/a";
+  private static final String NOTHING = "n/a";
 
   private ComparisonTable() {}
 
-  /** The table, one line per job and one for all of them, each ended by a line feed. */
-  static String format(String reference, String other, List<Comparison> comparisons) {
+  /**
+   * One line per job, one for all of them, and each problem, each ended by a line feed. Bytes are
+   * the mean of a round, of the manager that is compared with the reference.
+   */
+  static String format(Comparison comparison) {
     List<List<String>> lines = new ArrayList<>();
     lines.add(
         List.of(
             "job",
             "rows",
-            reference + " s",
-            other + " s",
+            comparison.reference() + " s",
+            comparison.other() + " s",
             "ratio",
             "shuffled",
             "remote",
             "by RDMA",
             "by TCP",
             "result"));
-    for (Comparison comparison : comparisons) {
-      lines.add(line(comparison));
+    comparison.jobs().forEach(job -> lines.add(line(job)));
+    StringBuilder text = new StringBuilder(TextTable.align(lines, 1, lines.getFirst().size() - 1));
+    text.append(overall(comparison));
+    for (JobComparison job : comparison.jobs()) {
+      for (JobComparison.Problem problem : job.problems()) {
+        text.append(
+            "%s, %s, round %d, %s: %s%n"
+                .formatted(
+                    job.job(),
+                    problem.manager(),
+                    problem.round(),
+                    problem.failed() ? "failed" : "result differs from the first one",
+                    problem.text()));
+      }
     }
-    if (comparisons.size() > 1) {
-      lines.add(line(total(comparisons)));
-    }
-    return TextTable.align(lines, 1, lines.getFirst().size() - 1);
+    return text.toString();
   }
 
-  private static Comparison total(List<Comparison> comparisons) {
-    int rows = 0;
-    double seconds = 0;
-    double otherSeconds = 0;
-    ShuffleBytes shuffle = ShuffleBytes.NONE;
-    TransferBytes transfer = new TransferBytes(0, 0);
-    long different = 0;
-    for (Comparison one : comparisons) {
-      rows += one.rows();
-      seconds += one.seconds();
-      otherSeconds += one.otherSeconds();
-      shuffle = shuffle.plus(one.shuffle());
-      transfer = sum(transfer, one.transfer());
-      different += one.same() ? 0 : 1;
+  /** What all jobs come to, in one line. */
+  static String overall(Comparison comparison) {
+    Comparison.Overall all = comparison.overall();
+    if (all.jobs() == 0) {
+      return "No job was run under both.\n";
     }
-    String difference = different == 0 ? null : different + " jobs";
-    return new Comparison("all", rows, seconds, otherSeconds, shuffle, transfer, difference);
+    return String.format(
+        Locale.ROOT,
+        "%d of %d jobs were run under both: %s %.1f s, %s %.1f s, ratio of the sums %.2f, geometric"
+            + " mean of the ratios %.2f%n",
+        all.jobs(),
+        comparison.jobs().size(),
+        comparison.reference(),
+        all.seconds(),
+        comparison.other(),
+        all.otherSeconds(),
+        all.otherSeconds() / all.seconds(),
+        all.geometricMean());
   }
 
-  private static TransferBytes sum(TransferBytes a, TransferBytes b) {
-    return a == null || b == null ? null : a.plus(b);
-  }
-
-  private static List<String> line(Comparison comparison) {
-    TransferBytes transfer = comparison.transfer();
+  private static List<String> line(JobComparison job) {
+    JobSide other = job.other();
+    TransferBytes transfer = other == null ? null : other.transfer();
     return List.of(
-        comparison.job(),
-        String.format(Locale.ROOT, "%,d", comparison.rows()),
-        oneDecimal(comparison.seconds()),
-        oneDecimal(comparison.otherSeconds()),
-        String.format(Locale.ROOT, "%.2f", comparison.otherSeconds() / comparison.seconds()),
-        megabytes(comparison.shuffle().written()),
-        megabytes(comparison.shuffle().remote()),
-        transfer == null ? NOT_COUNTED : megabytes(transfer.rdma()),
-        transfer == null ? NOT_COUNTED : megabytes(transfer.tcp()),
-        comparison.same() ? "OK" : "DIFFERENT");
+        job.job(),
+        job.rows() == null ? NOTHING : String.format(Locale.ROOT, "%,d", job.rows()),
+        other == null ? NOTHING : decimals(1, job.reference().seconds().median()),
+        other == null ? NOTHING : decimals(1, other.seconds().median()),
+        other == null ? NOTHING : decimals(2, job.ratio().median()),
+        other == null ? NOTHING : megabytes(other, other.shuffle().written()),
+        other == null ? NOTHING : megabytes(other, other.shuffle().remote()),
+        transfer == null ? NOTHING : megabytes(other, transfer.rdma()),
+        transfer == null ? NOTHING : megabytes(other, transfer.tcp()),
+        job.outcome().text());
   }
 
-  private static String oneDecimal(double value) {
-    return String.format(Locale.ROOT, "%.1f", value);
+  private static String decimals(int count, double value) {
+    return String.format(Locale.ROOT, "%." + count + "f", value);
   }
 
-  private static String megabytes(long bytes) {
-    return String.format(Locale.ROOT, "%,.1f MB", bytes / 1e6);
+  private static String megabytes(JobSide side, long bytes) {
+    return String.format(Locale.ROOT, "%,.1f MB", side.megabytes(bytes));
   }
 }

@@ -1,8 +1,13 @@
 package dev.verbatim.examples;
 
+import dev.verbatim.examples.tpcds.TpcdsJar;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -11,6 +16,7 @@ import java.util.regex.Pattern;
  * blocks:MAPSxREDUCERS}.
  */
 final class JobNames {
+  private static final String ALL_QUERIES = "all";
   private static final Pattern QUERY = Pattern.compile("q\\d+[ab]?");
   private static final Pattern SIZED =
       Pattern.compile("(terasort|blocks):([1-9]\\d{0,9})x([1-9]\\d{0,5})");
@@ -28,6 +34,30 @@ final class JobNames {
     this.tpcdsJar = tpcdsJar;
     this.data = data;
     this.keepLimit = keepLimit;
+  }
+
+  /**
+   * The names, with all queries in place of {@code all}.
+   *
+   * @throws IllegalArgumentException if a name is there twice, or queries' names cannot be read
+   */
+  List<String> expand(List<String> names) throws IOException {
+    List<String> expanded = new ArrayList<>();
+    for (String name : names) {
+      if (name.equals(ALL_QUERIES)) {
+        checkFiles(name);
+        expanded.addAll(new TpcdsJar(tpcdsJar).queryNames());
+      } else {
+        expanded.add(name);
+      }
+    }
+    Set<String> seen = new HashSet<>();
+    for (String name : expanded) {
+      if (!seen.add(name)) {
+        throw new IllegalArgumentException("Job " + name + " is named twice");
+      }
+    }
+    return expanded;
   }
 
   /**
@@ -49,6 +79,13 @@ final class JobNames {
           "No job '%s': a job is a query such as q72, terasort:RECORDSxPARTITIONS or blocks:MAPSxREDUCERS"
               .formatted(name));
     }
+    checkFiles(name);
+    QueryJob query = QueryJob.of(name, tpcdsJar, data, keepLimit);
+    query.checkData();
+    return query;
+  }
+
+  private void checkFiles(String name) {
     if (tpcdsJar == null || data == null) {
       throw new IllegalArgumentException("Query " + name + " needs --tpcds-jar and --data");
     }
@@ -58,6 +95,5 @@ final class JobNames {
     if (!Files.isDirectory(data)) {
       throw new IllegalArgumentException("No folder " + data + ": GenerateTpcds makes it");
     }
-    return QueryJob.of(name, tpcdsJar, data, keepLimit);
   }
 }

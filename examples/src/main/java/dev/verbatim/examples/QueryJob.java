@@ -37,13 +37,25 @@ record QueryJob(String name, String text, Set<String> tables, Path data) impleme
   }
 
   @Override
-  public void prepare(SparkSession spark) throws IOException {
+  public void prepare(SparkSession spark) {
+    for (String table : tables) {
+      if (!spark.catalog().tableExists(table)) { // from an earlier query
+        spark.read().parquet(data.resolve(table).toString()).createOrReplaceTempView(table);
+      }
+    }
+  }
+
+  /**
+   * Looks whether all of its tables are there.
+   *
+   * @throws IOException if one is not; the message says what makes it
+   */
+  void checkData() throws IOException {
     for (String table : tables) {
       Path folder = data.resolve(table);
       if (!Files.isDirectory(folder)) {
         throw new IOException("Query " + name + " needs " + folder + ": run GenerateTpcds");
       }
-      spark.read().parquet(folder.toString()).createOrReplaceTempView(table);
     }
   }
 

@@ -17,6 +17,9 @@ final class RdmaOnly {
       ApplicationReport round = rounds.get(i);
       long crossed = 0;
       for (JobReport job : round.jobs()) {
+        if (!job.succeeded()) {
+          continue; // which is told elsewhere
+        }
         TransferBytes transfer = job.transfer();
         if (transfer == null || transfer.tcp() > 0 || transfer.rdma() != job.shuffle().remote()) {
           throw failure(round, i, job.job() + ": " + transfer + " of " + job.shuffle().remote());

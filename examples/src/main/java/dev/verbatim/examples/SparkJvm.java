@@ -1,13 +1,18 @@
 package dev.verbatim.examples;
 
+import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.launcher.JavaModuleOptions;
 
@@ -16,39 +21,64 @@ final class SparkJvm {
   private static final int SHOWN_LOG_BYTES = 4000;
   private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
 
+  /** Hears what the child prints, in the thread that waits for it. */
+  interface Output {
+    void line(String text) throws IOException;
+
+    /** About once a second while nothing is printed. */
+    void second();
+  }
+
+  /** The child failed, or was ended because it was silent for too long. */
+  static final class FailedException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final String reason;
+
+    FailedException(String reason, String logEnd) {
+      super(reason + "; it ends with:\n" + logEnd);
+      this.reason = reason;
+    }
+
+    /** The message without the log's end. */
+    String reason() {
+      return reason;
+    }
+  }
+
   private final String memory;
   private final List<String> flags;
-  private final Duration limit;
+  private final Duration silence;
 
   /**
    * @param memory heap size such as {@code 1g}
    * @param flags further JVM flags
-   * @param limit the child is ended after this time
+   * @param silence the child is ended when it has printed nothing for this time
    */
-  SparkJvm(String memory, List<String> flags, Duration limit) {
+  SparkJvm(String memory, List<String> flags, Duration silence) {
     this.memory = memory;
     this.flags = flags;
-    this.limit = limit;
+    this.silence = silence;
   }
 
   /**
-   * Runs a main class on this process's class path; its standard output goes to ours.
+   * Runs a main class on this process's class path.
    *
-   * @param log file for its standard error
-   * @throws IOException if it fails or takes too long; the message holds the end of the log
+   * @param log file that its standard error is added to
+   * @param output hears what it prints
+   * @throws FailedException if it fails or is silent for too long
    */
-  void run(String mainClass, List<String> arguments, Path log)
+  void run(String mainClass, List<String> arguments, Path log, Output output)
       throws IOException, InterruptedException {
     ProcessBuilder builder = new ProcessBuilder(command(mainClass, arguments));
     builder.environment().putIfAbsent("SPARK_SCALA_VERSION", "2.13");
-    builder.redirectOutput(ProcessBuilder.Redirect.INHERIT);
-    builder.redirectError(log.toFile());
+    builder.redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
     Process process = builder.start();
     Thread ending = new Thread(process::destroy);
     Runtime.getRuntime().addShutdownHook(ending);
     try {
-      if (!process.waitFor(limit.toSeconds(), TimeUnit.SECONDS)) {
-        throw failure("took longer than " + limit.toMinutes() + " minutes (--timeout)", log);
+      if (!follow(process, output) || !process.waitFor(silence.toSeconds(), TimeUnit.SECONDS)) {
+        throw failure("told nothing for " + silence.toMinutes() + " minutes (--timeout)", log);
       }
       if (process.exitValue() != 0) {
         throw failure("ended with exit code " + process.exitValue(), log);
@@ -57,6 +87,35 @@ final class SparkJvm {
       end(process);
       Runtime.getRuntime().removeShutdownHook(ending);
     }
+  }
+
+  /** Until its output ends; false if it is silent for too long. */
+  private boolean follow(Process process, Output output) throws IOException, InterruptedException {
+    BlockingQueue<Optional<String>> lines = new LinkedBlockingQueue<>();
+    Thread.ofVirtual()
+        .start(
+            () -> {
+              try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
+                reader.lines().map(Optional::of).forEach(lines::add);
+              } catch (IOException | UncheckedIOException e) {
+                // It has ended.
+              } finally {
+                lines.add(Optional.empty());
+              }
+            });
+    long heard = System.nanoTime();
+    while (System.nanoTime() - heard < silence.toNanos()) {
+      Optional<String> line = lines.poll(1, TimeUnit.SECONDS);
+      if (line == null) {
+        output.second();
+      } else if (line.isPresent()) {
+        heard = System.nanoTime();
+        output.line(line.get());
+      } else {
+        return true;
+      }
+    }
+    return false;
   }
 
   private List<String> command(String mainClass, List<String> arguments) {
@@ -78,14 +137,14 @@ final class SparkJvm {
     }
   }
 
-  private static IOException failure(String what, Path log) throws IOException {
-    return new IOException(
+  private static FailedException failure(String what, Path log) throws IOException {
+    return new FailedException(
         "The Spark application "
             + what
-            + ". The end of its log "
+            + "; its log is "
             + log
-            + " (executors log below $SPARK_HOME/work):\n"
-            + tail(log));
+            + ", executors log below $SPARK_HOME/work",
+        tail(log));
   }
 
   private static String tail(Path log) throws IOException {

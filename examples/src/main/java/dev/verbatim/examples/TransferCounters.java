@@ -64,4 +64,12 @@ final class TransferCounters {
                     .forEach((reason, blocks) -> byReason.put(reason.name(), blocks)));
     return byReason;
   }
+
+  /** The same since {@code earlier}, without reasons of which there were none. */
+  static Map<String, Long> fallbacksSince(Map<String, Long> earlier) {
+    Map<String, Long> added = fallbacks();
+    earlier.forEach((reason, blocks) -> added.merge(reason, -blocks, Long::sum));
+    added.values().removeIf(blocks -> blocks == 0);
+    return added;
+  }
 }

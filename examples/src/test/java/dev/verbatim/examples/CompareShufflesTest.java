@@ -3,6 +3,7 @@ package dev.verbatim.examples;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -33,7 +34,7 @@ class CompareShufflesTest {
 
   @Test
   void shouldNameTheQueriesWhenOneDoesNotExist() {
-    String error = failure("--tpcds-jar", JAR, "--data", folder.toString(), "--queries", "q1,q100");
+    String error = failure("--tpcds-jar", JAR, "--data", folder.toString(), "--queries", "q100,q1");
     assertTrue(error.startsWith("CompareShuffles: No TPC-DS query q100; there are q1, "), error);
   }
 
@@ -50,6 +51,35 @@ class CompareShufflesTest {
   void shouldNameTheFileWhenItDoesNotExist() {
     assertTrue(failure("--tpcds-jar", "no.jar", "--data", "x").contains("No file no.jar"));
     assertTrue(failure("--tpcds-jar", JAR, "--data", "x").contains("No folder x"));
+  }
+
+  @Test
+  void shouldSayWhichTableIsMissingBeforeSparkStarts() {
+    String error = failure("--tpcds-jar", JAR, "--data", folder.toString(), "--queries", "all");
+    assertTrue(error.contains("Query q1 needs " + folder.resolve("customer")), error);
+  }
+
+  @Test
+  void shouldRefuseWhenAJobIsNamedTwice() {
+    String error = failure("--jobs", "blocks:2x2,terasort:1x1,blocks:2x2");
+    assertTrue(error.contains("Job blocks:2x2 is named twice"), error);
+  }
+
+  @Test
+  void shouldRefuseToGoOnWhenThereIsNothingOrSomethingElseToGoOnWith() throws IOException {
+    String none = failure("--jobs", "blocks:2x2", "--resume");
+    assertTrue(none.contains("--resume needs --json"), none);
+
+    Path file = folder.resolve("run.json");
+    Files.writeString(file, "{}");
+    String other = failure("--jobs", "blocks:2x2", "--resume", "--json", file.toString());
+    assertTrue(other.contains(file + " was not left by a comparison"), other);
+
+    RunReport begun = Reports.run(2, List.of("blocks:2x2"));
+    new RunFiles(file, null).write(begun);
+    String settings = failure("--jobs", "blocks:2x3", "--resume", "--json", file.toString());
+    assertTrue(
+        settings.contains("begun with other jobs: [blocks:2x2], not [blocks:2x3]"), settings);
   }
 
   @Test

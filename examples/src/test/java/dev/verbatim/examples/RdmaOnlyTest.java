@@ -14,15 +14,20 @@ class RdmaOnlyTest {
 
   private static ApplicationReport round(long remote, TransferBytes transfer) {
     ShuffleBytes shuffle = new ShuffleBytes(2 * remote, remote, remote, 0, 0, 1, 0);
-    JobResult result = new JobResult(List.of(), List.of());
     return new ApplicationReport(
         "verbatim",
-        "class",
-        List.of("RDMA on"),
-        Map.of("READ_FAILED", 3L),
+        1,
+        new SparkFacts("4.2.0", "class", List.of("RDMA on")),
         List.of(
-            new JobReport("none", 1, new ClusterCpu(1, 1), ShuffleBytes.NONE, NOTHING, result),
-            new JobReport("some", 1, new ClusterCpu(1, 1), shuffle, transfer, result)));
+            job("none", ShuffleBytes.NONE, NOTHING, Map.of()),
+            job("some", shuffle, transfer, Map.of("READ_FAILED", 3L)),
+            JobReport.failed("failed", 1, "of no account here")));
+  }
+
+  private static JobReport job(
+      String name, ShuffleBytes shuffle, TransferBytes transfer, Map<String, Long> fallbacks) {
+    return new JobReport(
+        name, 1, new ClusterCpu(1, 1), shuffle, transfer, fallbacks, 0, null, null);
   }
 
   private static String failure(ApplicationReport... rounds) {

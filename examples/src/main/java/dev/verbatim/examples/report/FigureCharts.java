@@ -10,18 +10,43 @@ import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /** Charts of figures, as options of ECharts. */
-final class FigureCharts {
+public final class FigureCharts {
   /** Charts and their labels fit into a page with this many pixels per line of a bar chart. */
   private static final int LINE = 34;
 
   private FigureCharts() {}
 
-  static int ratioHeight(List<Figure> figures) {
+  /** Of a chart of ratios, in pixels. */
+  public static int ratioHeight(List<Figure> figures) {
     return 110 + LINE * figures.size();
   }
 
   /** A line per figure: the ratio of each round as a dot, and where the goal is. */
   static Map<String, ?> ratios(List<Figure> figures) {
+    return ratios(figures, Map.of("type", "log"));
+  }
+
+  /**
+   * The same for ratios that are all near 1.
+   *
+   * @param figures one or more
+   */
+  public static Map<String, ?> ratiosNearOne(List<Figure> figures) {
+    List<Double> ratios = figures.stream().flatMap(figure -> figure.ratios().stream()).toList();
+    double low = Math.min(1, Spread.of(ratios).min());
+    double high = Math.max(1, Spread.of(ratios).max());
+    return ratios(
+        figures,
+        Map.of(
+            "type",
+            "value",
+            "min",
+            Math.floor(10 * low - 0.5) / 10,
+            "max",
+            Math.ceil(10 * high + 0.5) / 10));
+  }
+
+  private static Map<String, ?> ratios(List<Figure> figures, Map<String, ?> axis) {
     List<String> names = figures.stream().map(Figure::name).toList();
     List<List<Object>> rounds = new ArrayList<>();
     List<List<Object>> medians = new ArrayList<>();
@@ -48,6 +73,12 @@ final class FigureCharts {
             Map.of("formatter", "equal"),
             "data",
             List.of(Map.of("xAxis", 1))));
+    List<Map<String, ?>> series = new ArrayList<>();
+    series.add(dots("round", "circle", 6, rounds));
+    series.add(medianDots);
+    if (!goals.isEmpty()) {
+      series.add(dots("goal", "diamond", 13, goals));
+    }
     return Map.of(
         "title",
         Map.of("text", "ours / against, each round", "textStyle", Map.of("fontSize", 14)),
@@ -58,12 +89,11 @@ final class FigureCharts {
         "grid",
         Map.of("left", 10, "right", 30, "top", 50, "bottom", 30, "containLabel", true),
         "xAxis",
-        Map.of("type", "log"),
+        axis,
         "yAxis",
         Map.of("type", "category", "data", names, "inverse", true),
         "series",
-        List.of(
-            dots("round", "circle", 6, rounds), medianDots, dots("goal", "diamond", 13, goals)));
+        series);
   }
 
   private static Map<String, Object> dots(

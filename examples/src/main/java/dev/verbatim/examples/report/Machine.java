@@ -42,7 +42,7 @@ public record Machine(String cpu, int cores, long memoryBytes, String kernel, St
   }
 
   /** What a page says about it. */
-  Map<String, String> facts() {
+  public Map<String, String> facts() {
     Map<String, String> facts = new LinkedHashMap<>();
     facts.put("CPU", cpu + ", " + cores + " cores");
     facts.put("Memory", Spread.number(memoryBytes / 1e9) + " GB");

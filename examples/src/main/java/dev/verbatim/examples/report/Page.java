@@ -43,7 +43,7 @@ public final class Page {
     return this;
   }
 
-  /** Adds a table; a cell "MISSED" or "DIFFERENT" stands out. */
+  /** Adds a table; a cell "MISSED", "DIFFERENT" or "FAILED" stands out. */
   public Page table(List<String> columns, List<List<String>> rows) {
     sections.getLast().blocks().add(new Block(columns, rows, null, null));
     return this;
@@ -57,6 +57,18 @@ public final class Page {
    */
   public Page chart(int height, Map<String, ?> option) {
     sections.getLast().blocks().add(new Block(null, null, height, option));
+    return this;
+  }
+
+  /**
+   * Adds a chart and, beside it, a table of the same.
+   *
+   * @param height in pixels
+   * @param option as of {@link #chart}
+   */
+  public Page chartWithTable(
+      int height, Map<String, ?> option, List<String> columns, List<List<String>> rows) {
+    sections.getLast().blocks().add(new Block(columns, rows, height, option));
     return this;
   }
 

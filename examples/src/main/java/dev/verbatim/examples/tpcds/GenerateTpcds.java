@@ -25,6 +25,8 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     description = "Generates the TPC-DS tables that some queries read, as Parquet.")
 public final class GenerateTpcds implements Callable<Integer> {
+  private static final String ALL = "all";
+
   @Option(
       names = "--tpcds-jar",
       required = true,
@@ -40,8 +42,9 @@ public final class GenerateTpcds implements Callable<Integer> {
   @Option(
       names = "--queries",
       split = ",",
-      description = "Only the tables of these queries (default: all tables).")
-  private List<String> queries = List.of();
+      defaultValue = ALL,
+      description = "Only the tables of these queries (default: ${DEFAULT-VALUE}: all tables).")
+  private List<String> queries;
 
   @Option(names = "--master", defaultValue = "local[*]", description = "Spark master.")
   private String master;
@@ -89,7 +92,7 @@ public final class GenerateTpcds implements Callable<Integer> {
   }
 
   private Set<String> wantedTables(TpcdsJar jar, Set<String> known) throws IOException {
-    if (queries.isEmpty()) {
+    if (queries.contains(ALL)) {
       return known;
     }
     Set<String> wanted = new TreeSet<>();
