@@ -148,8 +148,8 @@ final class ComparisonPage {
     if (!problems.isEmpty()) {
       page.section(
           "What failed or differed",
-          "A result differs from the first one of its job in this run, under whichever manager.");
-      page.table(List.of("job", "manager", "round", "", "error or difference"), problems);
+          "A result differs from the first one that its job had in this run, under whichever manager.");
+      page.table(List.of("job", "manager", "round", "outcome", "error or difference"), problems);
     }
   }
 

@@ -31,9 +31,7 @@ class ComparisonRunTest {
             "--json=" + folder.resolve("run.json"),
             "--html=" + folder.resolve("run.html"));
     return CompareShuffles.commandLine()
-        .execute(
-            Stream.concat(arguments.stream(), List.of(more).stream())
-                .toArray(String[]::new));
+        .execute(Stream.concat(arguments.stream(), List.of(more).stream()).toArray(String[]::new));
   }
 
   private JsonNode json() throws IOException {

@@ -70,7 +70,7 @@ public final class FigureCharts {
             "symbol",
             "none",
             "label",
-            Map.of("formatter", "equal"),
+            Map.of("formatter", "equal", "position", "start"),
             "data",
             List.of(Map.of("xAxis", 1))));
     List<Map<String, ?>> series = new ArrayList<>();
