@@ -59,17 +59,14 @@ final class ComparisonRun {
                     "ended after %d of %d; what there is has been written, and --resume goes on"
                         .formatted(report.done(), report.planned())));
     Runtime.getRuntime().addShutdownHook(notice);
-    try {
-      for (int round = 1; round <= settings.rounds(); round++) {
-        for (ShuffleChoice manager : settings.order(round)) {
-          while (!report.open(manager.label(), round).isEmpty()) {
-            new Application(manager, round).run();
-          }
+    for (int round = 1; round <= settings.rounds(); round++) {
+      for (ShuffleChoice manager : settings.order(round)) {
+        while (!report.open(manager.label(), round).isEmpty()) {
+          new Application(manager, round).run();
         }
       }
-    } finally {
-      Runtime.getRuntime().removeShutdownHook(notice);
     }
+    Runtime.getRuntime().removeShutdownHook(notice);
     files.write(report);
     return report;
   }

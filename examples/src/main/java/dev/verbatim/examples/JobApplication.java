@@ -79,7 +79,9 @@ final class JobApplication {
 
   private void tell(ApplicationEvent event) throws IOException {
     events.println(json.writeValueAsString(event));
-    events.flush();
+    if (events.checkError()) {
+      throw new IOException("whoever started this has ended");
+    }
   }
 
   private static SparkFacts facts(SparkSession spark) {

@@ -13,7 +13,9 @@ public final class ShortErrors {
   public static CommandLine on(CommandLine line) {
     return line.setExecutionExceptionHandler(
         (e, command, _) -> {
-          if (e instanceof IOException || e instanceof IllegalArgumentException) {
+          if (e instanceof IOException
+              || e instanceof IllegalArgumentException
+              || e instanceof InterruptedException) {
             command.getErr().println(command.getCommandName() + ": " + e.getMessage());
           } else {
             e.printStackTrace(command.getErr());

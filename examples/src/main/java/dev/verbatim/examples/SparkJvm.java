@@ -67,6 +67,7 @@ final class SparkJvm {
    * @param log file that its standard error is added to
    * @param output hears what it prints
    * @throws FailedException if it fails or is silent for too long
+   * @throws InterruptedException also if this program is being ended, and the child with it
    */
   void run(String mainClass, List<String> arguments, Path log, Output output)
       throws IOException, InterruptedException {
@@ -85,7 +86,7 @@ final class SparkJvm {
       }
     } finally {
       end(process);
-      Runtime.getRuntime().removeShutdownHook(ending);
+      forget(ending);
     }
   }
 
@@ -134,6 +135,14 @@ final class SparkJvm {
     process.destroy();
     if (!process.waitFor(STOP_PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
       process.destroyForcibly();
+    }
+  }
+
+  private static void forget(Thread ending) throws InterruptedException {
+    try {
+      Runtime.getRuntime().removeShutdownHook(ending);
+    } catch (IllegalStateException e) {
+      throw new InterruptedException("this program is being ended");
     }
   }
 
