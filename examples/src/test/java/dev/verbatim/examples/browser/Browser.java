@@ -158,6 +158,23 @@ public final class Browser implements AutoCloseable {
     return errors;
   }
 
+  /** Sets the page's size in pixels, and whether the user wants a dark one. */
+  public void show(int width, int height, boolean dark) {
+    chromium(
+        "Emulation.setDeviceMetricsOverride",
+        Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
+    chromium(
+        "Emulation.setEmulatedMedia",
+        Map.of(
+            "features",
+            List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
+  }
+
+  /** A command of Chromium's own protocol. */
+  private void chromium(String command, Map<String, Object> parameters) {
+    send("/goog/cdp/execute", Map.of("cmd", command, "params", parameters));
+  }
+
   /** Writes what the window shows as a PNG image. */
   public void screenshot(Path file) {
     try {
