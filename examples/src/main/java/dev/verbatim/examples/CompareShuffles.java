@@ -165,7 +165,9 @@ public final class CompareShuffles implements Callable<Integer> {
   }
 
   static CommandLine commandLine() {
-    return ShortErrors.on(new CommandLine(new CompareShuffles()));
+    // Scripts set some, and whoever calls them may set them again.
+    return ShortErrors.on(
+        new CommandLine(new CompareShuffles()).setOverwrittenOptionsAllowed(true));
   }
 
   @Override
