@@ -176,6 +176,7 @@ int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 	int error = 0;
 
 	pthread_mutex_lock(&qp->lock);
+	standin_take_arrivals(qp); /* a message that was acknowledged is never flushed */
 	if (mask & IBV_QP_STATE)
 		error = change_state(qp, attr->qp_state);
 	if (!error && (mask & IBV_QP_ACCESS_FLAGS))

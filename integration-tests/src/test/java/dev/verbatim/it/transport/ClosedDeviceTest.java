@@ -4,7 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.verbatim.transport.EndpointBuffer;
+import dev.verbatim.transport.EndpointConfig;
+import dev.verbatim.transport.EndpointGroup;
 import dev.verbatim.transport.FilePinMode;
+import dev.verbatim.transport.MemoryAccess;
 import dev.verbatim.transport.MemoryRegion;
 import dev.verbatim.transport.PeerAddress;
 import dev.verbatim.transport.PeerConnection;
@@ -75,7 +79,8 @@ class ClosedDeviceTest extends DeviceTest {
             "probe", () -> reader.probe(directory),
             "tryAcquire", () -> reader.tryAcquire(1),
             "connect", () -> reader.connect(address),
-            "disconnect", () -> reader.disconnect("server")),
+            "disconnect", () -> reader.disconnect("server"),
+            "openGroup", () -> reader.openGroup(new EndpointConfig())),
         Map.of(
             "close",
             reader::close,
@@ -89,6 +94,33 @@ class ClosedDeviceTest extends DeviceTest {
             () -> assertEquals(Optional.empty(), reader.deviceFailure()),
             "counters",
             () -> Transports.assertNothingLeft(reader)));
+  }
+
+  @Test
+  void shouldThrowWhenAGroupOrItsBufferIsUsedAfterClose() throws Exception {
+    EndpointGroup group = reader.openGroup(new EndpointConfig());
+    EndpointBuffer buffer = group.allocate(8, MemoryAccess.REMOTE_READ);
+    var memory = buffer.segment();
+    reader.close(); // closes the group
+    EndpointRecorder nobody = new EndpointRecorder();
+    assertAfterClose(
+        EndpointGroup.class,
+        Map.of(
+            "allocate", () -> group.allocate(8),
+            "listen", () -> group.listen(0, request -> {}),
+            "connect", () -> group.connect(address.address(), new byte[0], nobody)),
+        Map.of("limits", group::limits, "address", group::address, "close", group::close));
+    assertAfterClose(
+        EndpointBuffer.class,
+        Map.of("segment", buffer::segment),
+        Map.of(
+            "length", buffer::length,
+            "access", buffer::access,
+            "slice", () -> buffer.slice(0, 1),
+            "all", buffer::all,
+            "remote", buffer::remote,
+            "close", buffer::close));
+    assertThrows(IllegalStateException.class, () -> memory.get(ValueLayout.JAVA_BYTE, 0));
   }
 
   @Test
