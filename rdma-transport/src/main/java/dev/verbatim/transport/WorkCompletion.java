@@ -57,7 +57,8 @@ public record WorkCompletion(
           operation == WorkOperation.SEND
               ? "the message is longer than the peer's receive"
               : "the peer's queue pair does not allow it, or the address is not aligned to 8 bytes";
-      case REM_OP_ERR -> "the peer could not take it, as when its receive's buffer is closed";
+      case REM_OP_ERR ->
+          "the peer could not take it: its receive is shorter than the message, or its buffer closed";
       case LOC_LEN_ERR ->
           operation == WorkOperation.RECEIVE
               ? "the peer's message is longer than the receive"

@@ -7,11 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.transport.PortControl.StandInFaults;
+import dev.verbatim.transport.EndpointBuffer;
+import dev.verbatim.transport.EndpointConfig;
+import dev.verbatim.transport.EndpointGroup;
 import dev.verbatim.transport.MemoryRegion;
 import dev.verbatim.transport.PeerAddress;
 import dev.verbatim.transport.PeerConnection;
 import dev.verbatim.transport.RdmaTransport;
 import dev.verbatim.transport.ReadFailure;
+import dev.verbatim.transport.WorkOperation;
+import dev.verbatim.verbs.WcStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -56,6 +61,32 @@ class PortDeviceTest extends DeviceTest {
     assertEquals(List.of(false, true, false, true), told);
     assertEquals(2, reader.counters().asyncEvents().get("PORT_ERR"));
     assertEquals(2, reader.counters().asyncEvents().get("PORT_ACTIVE"));
+  }
+
+  @Test
+  void shouldEndEndpointsWhenThePortGoesDownAndConnectAgainWhenItIsUp() throws Exception {
+    PortControl.assumePossible();
+    RdmaTransport near = open("near");
+    EndpointGroup nearGroup = near.openGroup(new EndpointConfig());
+    EndpointGroup farGroup = open("far").openGroup(new EndpointConfig());
+    EndpointBuffer own = nearGroup.allocate(8);
+    EndpointPair idle = EndpointPair.connect(nearGroup, farGroup);
+    idle.near().send(3, own.all()); // nobody receives
+    PortControl.down();
+    idle.nearSays().failed(3, WcStatus.WR_FLUSH_ERR, WcStatus.RETRY_EXC_ERR);
+    idle.nearSays().closed();
+    idle.farSays().closed();
+    Transports.await("it knows", () -> !near.portActive());
+    ExecutionException refused =
+        assertThrows(ExecutionException.class, () -> EndpointPair.connect(nearGroup, farGroup));
+    assertTrue(refused.getMessage().contains("not active"), refused.getMessage());
+    PortControl.up();
+    Transports.await("it knows", near::portActive);
+    EndpointPair again =
+        EndpointPair.connect(nearGroup, farGroup, far -> EndpointPair.receive(far, 4));
+    again.near().send(5);
+    again.nearSays().succeeded(5, WorkOperation.SEND);
+    again.farSays().succeeded(4, WorkOperation.RECEIVE);
   }
 
   private static List<Outcome> readUntilThePortIsDown(
