@@ -30,22 +30,30 @@ class RdmaBenchErrorsTest {
   void shouldSayTheRemedyWhenSomethingIsMissing() throws Exception {
     String[] needed =
         "awk cat getent ip mkdir mkfifo mktemp readlink realpath rm uname wc".split(" ");
-    bench.script()
+    bench
+        .script()
         .withNothingBut(needed)
         .run(bench.arguments())
         .exits(1)
         .says("no perftest on", "apt-get install perftest");
-    bench.script()
+    bench
+        .script()
         .withNothingBut(needed)
         .run("serve")
         .exits(1)
         .says("no socat here", "apt-get install socat");
-    bench.script()
+    bench
+        .script()
         .run(bench.arguments())
         .exits(1)
-        .says("no answer from 127.0.0.1 port " + bench.port(), "Connection refused", "rdma-bench serve");
+        .says(
+            "no answer from 127.0.0.1 port " + bench.port(),
+            "Connection refused",
+            "rdma-bench serve");
 
-    bench.sys().file("devices/system/node/node0/cpulist", "0")
+    bench
+        .sys()
+        .file("devices/system/node/node0/cpulist", "0")
         .file("devices/system/node/node1/cpulist", "1");
     bench.sys().file("class/infiniband/mlx5_1/device/numa_node", "0");
     Script withoutNumactl = bench.script().withNothingBut(needed);
@@ -61,22 +69,30 @@ class RdmaBenchErrorsTest {
 
   @Test
   void shouldSayWhatThereIsWhenNoPortFits() throws Exception {
-    bench.script()
+    bench
+        .script()
         .run(bench.arguments("--device", "mlx5_7"))
         .exits(1)
         .says("no active port of mlx5_7", "mlx5_0/1; mlx5_1/1;");
-    bench.script()
+    bench
+        .script()
         .run(bench.arguments("--device", "mlx5_1", "--gid-index", "9"))
         .exits(1)
         .says("mlx5_1/1 has no GID 9");
     bench.sys().rocePort("mlx5_1", 1, "1: DOWN");
-    bench.script().run(bench.arguments("--device", "mlx5_1")).exits(1).says("mlx5_1/1, which is 1: DOWN");
+    bench
+        .script()
+        .run(bench.arguments("--device", "mlx5_1"))
+        .exits(1)
+        .says("mlx5_1/1, which is 1: DOWN");
     bench.sys().rocePort("mlx5_2", 1, StoodInBench.ACTIVE, StoodInBench.V2, StoodInBench.OTHER);
-    bench.script()
+    bench
+        .script()
         .run(bench.arguments())
         .exits(1)
         .says("no port on", "RoCE v2 GID of 127.0.0.1", "mlx5_0/1 mlx5_2/1");
-    bench.script()
+    bench
+        .script()
         .with("RDMA_BENCH_SYS", folder)
         .run(bench.arguments())
         .exits(1)

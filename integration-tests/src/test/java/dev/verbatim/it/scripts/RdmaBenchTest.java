@@ -113,11 +113,15 @@ class RdmaBenchTest {
 
     assertEquals(
         List.of(
-            "ib_read_bw -F -d mlx5_1 -i 1 -s 4096 -p " + (bench.port() + 1) + " -x 3 -q 1 -D 4 -f 1",
+            "ib_read_bw -F -d mlx5_1 -i 1 -s 4096 -p "
+                + (bench.port() + 1)
+                + " -x 3 -q 1 -D 4 -f 1",
             "ib_read_bw -F -d mlx5_1 -i 1 -s 4096 -p "
                 + (bench.port() + 1)
                 + " -x 3 -q 1 -D 4 -f 1 127.0.0.1",
-            "ib_read_bw -F -d mlx5_1 -i 1 -s 4096 -p " + (bench.port() + 2) + " -x 3 -q 8 -D 4 -f 1",
+            "ib_read_bw -F -d mlx5_1 -i 1 -s 4096 -p "
+                + (bench.port() + 2)
+                + " -x 3 -q 8 -D 4 -f 1",
             "ib_read_bw -F -d mlx5_1 -i 1 -s 4096 -p "
                 + (bench.port() + 2)
                 + " -x 3 -q 8 -D 4 -f 1 127.0.0.1"),
@@ -126,7 +130,8 @@ class RdmaBenchTest {
 
   @Test
   void shouldPassOnWhatWasChosenWhenThereAreOptions() throws Exception {
-    bench.measure(
+    bench
+        .measure(
             bench.script(),
             "--sizes",
             "4096",
@@ -163,7 +168,10 @@ class RdmaBenchTest {
     assertEquals(
         List.of(
             "ib_read_lat -F -d mlx5_0 -i 1 -s 8 -p " + (bench.port() + 1) + common + " -n 99",
-            "ib_read_lat -F -d mlx5_0 -i 1 -s 8 -p " + (bench.port() + 1) + common + " -n 99 127.0.0.1",
+            "ib_read_lat -F -d mlx5_0 -i 1 -s 8 -p "
+                + (bench.port() + 1)
+                + common
+                + " -n 99 127.0.0.1",
             "ib_read_bw -F -d mlx5_0 -i 1 -s 4096 -p "
                 + (bench.port() + 2)
                 + common
@@ -180,15 +188,18 @@ class RdmaBenchTest {
     String[] options = {"--sizes", "4096", "--latency-sizes", "8", "--qps", "1", "--limit", "10"};
     bench.measure(bench.script(), options).exits(0).says("no run of this pair");
     // Times and rates grow by the same factor: a latency is worse then, a bandwidth better.
-    bench.measure(bench.script().with("STAND_IN_FACTOR", "1.2"), options)
+    bench
+        .measure(bench.script().with("STAND_IN_FACTOR", "1.2"), options)
         .exits(3)
         .says("last of 1 runs", "+20.0 %", "worse than before by more than 10 %: read-lat-8\n");
-    bench.measure(bench.script(), options)
+    bench
+        .measure(bench.script(), options)
         .exits(3)
         .says("last of 2 runs", "-16.7 %", "more than 10 %: read-bw-4096-qp1\n");
     bench.measure(bench.script().with("STAND_IN_FACTOR", "1.05"), options).exits(0).says("+5.0 %");
     // Other settings are another history.
-    bench.measure(
+    bench
+        .measure(
             bench.script().with("STAND_IN_FACTOR", "9"),
             "--sizes",
             "4096",
@@ -222,7 +233,8 @@ class RdmaBenchTest {
   void shouldShowWhatPerftestSaidAndKeepNothingWhenItFails() throws Exception {
     Script script = bench.script().with("STAND_IN_FAILURE", "Couldn't modify QP to RTR");
 
-    bench.measure(script, "--sizes", "4096", "--latency-sizes", "8")
+    bench
+        .measure(script, "--sizes", "4096", "--latency-sizes", "8")
         .exits(1)
         .says("Couldn't modify QP to RTR", "no figure from: ib_read_lat -F -d mlx5_1");
 
@@ -233,7 +245,9 @@ class RdmaBenchTest {
 
   @Test
   void shouldBindToTheNodeOfTheDeviceWhenTheHostHasSeveral() throws Exception {
-    bench.sys().file("devices/system/node/node0/cpulist", "0-7")
+    bench
+        .sys()
+        .file("devices/system/node/node0/cpulist", "0-7")
         .file("devices/system/node/node1/cpulist", "8-15")
         .file("class/infiniband/mlx5_1/device/numa_node", "1");
     Path numactl = folder.resolve("numactl");
@@ -241,7 +255,13 @@ class RdmaBenchTest {
         numactl, "#!/bin/sh\necho \"numactl $*\" >>\"$STAND_IN_LOG\"\nshift 2\nexec \"$@\"\n");
     assertTrue(numactl.toFile().setExecutable(true));
 
-    bench.measure(bench.script().withProgram(numactl, "numactl"), "--sizes", "none", "--latency-sizes", "8")
+    bench
+        .measure(
+            bench.script().withProgram(numactl, "numactl"),
+            "--sizes",
+            "none",
+            "--latency-sizes",
+            "8")
         .exits(0)
         .says("bound to NUMA node 1");
     assertTrue(
