@@ -9,9 +9,10 @@ import java.util.concurrent.atomic.AtomicLongArray;
 final class LatencyRecorder {
   private final AtomicLongArray counts = new AtomicLongArray(LatencyCounts.BUCKETS);
 
-  void record(long nanos) {
+  /** Counts a time, for so many that are taken to be alike. */
+  void record(long nanos, int times) {
     int bucket = LatencyCounts.bucket(nanos);
-    counts.setRelease(bucket, counts.getPlain(bucket) + 1);
+    counts.setRelease(bucket, counts.getPlain(bucket) + times);
   }
 
   LatencyCounts snapshot() {

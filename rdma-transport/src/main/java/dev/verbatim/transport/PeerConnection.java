@@ -12,6 +12,12 @@ public final class PeerConnection {
   /** A batch goes to one more queue pair for each so many bytes. */
   static final long STRIPE_BYTES = 256 << 10;
 
+  /** So many first batches are timed one by one; of later ones each 17th, for 17. */
+  static final int TIMED_SINGLY = 1024;
+
+  /** A prime, so that kinds of batches that come by turns are all met. */
+  static final int TIMED_EVERY = 17;
+
   /** What a connection needs of its transport. */
   interface Owner {
     BufferPool pool();
@@ -42,6 +48,8 @@ public final class PeerConnection {
   private ReadBatch oldest;
   private ReadBatch newest;
   private int nextQueue;
+  private int timedSingly;
+  private int untilTimed = TIMED_EVERY;
   private boolean used;
   private long lastUsedNanos = System.nanoTime();
 
@@ -73,12 +81,12 @@ public final class PeerConnection {
    */
   public void read(ReadBatch batch) {
     batch.give(owner.pool());
-    batch.postedNanos = System.nanoTime();
     ReadFailure down;
     synchronized (lock) {
       down = cause;
       if (down == null) {
         used = true;
+        time(batch);
         append(batch);
         try {
           stripe(batch);
@@ -95,6 +103,21 @@ public final class PeerConnection {
     if (down != null) {
       owner.end(batch, asConsequence(down));
     }
+  }
+
+  /** Starts the clock of a batch that is timed: to read it costs as much as a fifth of a READ. */
+  private void time(ReadBatch batch) {
+    if (timedSingly < TIMED_SINGLY) {
+      timedSingly++;
+      batch.timedFor = 1;
+    } else if (--untilTimed == 0) {
+      untilTimed = TIMED_EVERY;
+      batch.timedFor = TIMED_EVERY;
+    } else {
+      batch.timedFor = 0;
+      return;
+    }
+    batch.postedNanos = System.nanoTime();
   }
 
   private void stripe(ReadBatch batch) {
@@ -173,7 +196,10 @@ public final class PeerConnection {
       if (--batch.partsLeft == 0) {
         ended.add(batch); // first: without memory for it the batch is left to its deadline
         remove(batch);
-        owner.counters().readLatency.record(System.nanoTime() - batch.postedNanos);
+        if (batch.timedFor > 0) {
+          long nanos = System.nanoTime() - batch.postedNanos;
+          owner.counters().readLatency.record(nanos, batch.timedFor);
+        }
       }
     }
   }

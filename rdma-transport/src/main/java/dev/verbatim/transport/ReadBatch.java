@@ -46,7 +46,8 @@ public final class ReadBatch {
   // Below: the connection's, guarded by its lock.
   ReadBatch previous;
   ReadBatch next;
-  long postedNanos;
+  int timedFor; // so many batches; 0 when this one is not timed
+  long postedNanos; // where it is
   boolean dated;
   long deadlineNanos; // where it is dated
   int partsLeft;

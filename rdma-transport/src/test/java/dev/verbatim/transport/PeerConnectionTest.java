@@ -65,6 +65,19 @@ class PeerConnectionTest {
   }
 
   @Test
+  void shouldTimeEachOfTheFirstBatchesAndThenOneForSeventeen() throws Exception {
+    int singly = PeerConnection.TIMED_SINGLY;
+    int every = PeerConnection.TIMED_EVERY;
+    for (int batch = 1; batch <= singly + 2 * every; batch++) {
+      read(1);
+      fabric.complete(fabric.posted.size() - 1, WcStatus.SUCCESS);
+      fabric.poller.doWork();
+      int timed = batch <= singly ? batch : batch - (batch - singly) % every;
+      assertEquals(timed, fabric.counters.readLatency.snapshot().count(), "after " + batch);
+    }
+  }
+
+  @Test
   void shouldPostTheRestWhenTheSendQueueHasRoomAgain() throws Exception {
     connect(new TransportConfig(), 10); // 8 after the provider's slack
     RecordingListener listener = read(30);
