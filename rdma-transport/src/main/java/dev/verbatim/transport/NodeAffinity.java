@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * to another one. On all of them, not on one that others may want; never on one that the process
  * may not use. Where there is no node, or too few of its processors may be used, nothing changes.
  */
-final class NodeAffinity {
+public final class NodeAffinity {
   /** With a single processor the thread would wait for whatever else runs there. */
   private static final int LEAST_PROCESSORS = 2;
 
@@ -69,7 +69,7 @@ final class NodeAffinity {
   }
 
   /** The numbers in a list of the kernel's, such as {@code 0-3,8,10-11}. */
-  static BitSet processors(String list) {
+  public static BitSet processors(String list) {
     BitSet numbers = new BitSet();
     for (String range : list.trim().split(",")) {
       if (!range.isEmpty()) { // a node of memory alone

@@ -21,7 +21,7 @@ class DependencyDirectionTest {
 
   /** A package may use those after it. */
   private static final List<String> ORDER =
-      List.of("writer", "registry", "reader", "ui", "metrics", "fallback", "conf");
+      List.of("doctor", "writer", "registry", "reader", "ui", "metrics", "fallback", "conf");
 
   @Test
   void shouldOnlyDependDownwardsWhenPackagesAreOrdered() throws IOException {

@@ -7,7 +7,9 @@ import java.util.function.Predicate;
 
 /** The one place that decides from facts whether a process or a shuffle may use RDMA. */
 public final class FallbackPolicy {
-  static final Runtime.Version OLDEST_JDK = Runtime.Version.parse("25.0.3");
+  /** Older ones may move pinned memory. */
+  public static final Runtime.Version OLDEST_JDK = Runtime.Version.parse("25.0.3");
+
   static final String SPARK_LINE = "4.2.";
 
   /** In the order of importance: the first that applies is the one told. */
@@ -19,7 +21,7 @@ public final class FallbackPolicy {
               facts -> "found Spark " + facts.sparkVersion() + ", needed " + SPARK_LINE + "x"),
           new Rule(
               FallbackReason.JDK_TOO_OLD,
-              facts -> facts.jdk().compareToIgnoreOptional(OLDEST_JDK) < 0,
+              facts -> isOldJdk(facts.jdk()),
               facts -> "found JDK " + facts.jdk() + ", needed " + OLDEST_JDK + " or newer"),
           new Rule(
               FallbackReason.FORCED_OFF,
@@ -48,6 +50,11 @@ public final class FallbackPolicy {
                       : "spark.ssl.rpc.enabled=true"));
 
   private FallbackPolicy() {}
+
+  /** Whether a JDK is older than {@link #OLDEST_JDK}. */
+  public static boolean isOldJdk(Runtime.Version jdk) {
+    return jdk.compareToIgnoreOptional(OLDEST_JDK) < 0;
+  }
 
   /** What keeps this process from RDMA before any device is looked at. */
   public static Optional<Obstacle> forProcess(ProcessFacts facts) {

@@ -1,0 +1,33 @@
+package dev.verbatim.shuffle.doctor;
+
+import dev.verbatim.transport.OpenResult;
+import dev.verbatim.transport.TransportConfig;
+import java.util.List;
+import java.util.Optional;
+
+/** What can be asked of the host that is examined: the live one, or a recording of one. */
+interface Host {
+  /** As the host calls itself. */
+  String name();
+
+  /** The JDK that this process runs on. */
+  Runtime.Version jdk();
+
+  /** A file's text without white space around it; empty where it cannot be read. */
+  Optional<String> read(String file);
+
+  /** The names in a folder, in order; none where it cannot be read. */
+  List<String> list(String folder);
+
+  /** Who may use a file; empty where there is none. */
+  Optional<Access> access(String file);
+
+  /** Runs a tool of the system. */
+  ToolOutput run(String... command);
+
+  /** What the native library tells of devices. */
+  VerbsView verbs();
+
+  /** Opens a transport, to be closed by the caller; empty where the host is a recording. */
+  Optional<OpenResult> open(TransportConfig config);
+}

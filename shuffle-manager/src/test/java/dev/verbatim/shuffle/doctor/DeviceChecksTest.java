@@ -1,0 +1,220 @@
+package dev.verbatim.shuffle.doctor;
+
+import static dev.verbatim.shuffle.doctor.Diagnosis.assertFound;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Checks of the device, its port and its link. */
+class DeviceChecksTest {
+  private static final String DEVICE = "/sys/class/infiniband/mlx5_0/";
+  private static final String PORT = DEVICE + "ports/1/";
+
+  @Test
+  void shouldSayThatThereIsNoDeviceAndWhatElseWasNotLookedAt() {
+    Report report = Patient.of("no-device.txt").examine();
+
+    assertEquals(Verdict.PROBLEM, report.verdict());
+    assertFound(Verdict.PROBLEM, Patient.of("no-device.txt").finding("devices"), "no RDMA device");
+    for (String check : List.of("port-state", "gid", "mtu", "pfc", "counters", "read-depth")) {
+      assertFound(Verdict.UNKNOWN, Patient.of("no-device.txt").finding(check), "no RDMA port");
+    }
+  }
+
+  @Test
+  void shouldNameTheDriverOfACardThatHasNone() {
+    assertFound(
+        Verdict.PROBLEM,
+        Patient.of("no-device.txt")
+            .file("/sys/bus/pci/devices/0000:00:1f.6/vendor", "0x15b3")
+            .finding("devices"),
+        "modprobe mlx5_ib");
+  }
+
+  @Test
+  void shouldNameTheDevicesWhenTheWantedOneIsNotAmongThem() {
+    assertFound(
+        Verdict.PROBLEM,
+        Patient.roce().set("spark.shuffle.rdma.device", "mlx5_9").finding("devices"),
+        "devices: mlx5_0",
+        "mlx5_9");
+  }
+
+  @Test
+  void shouldTellWhichDeviceCannotBeOpened() {
+    List<Finding> findings =
+        Patient.roce()
+            .change("verbs", "\"failures\":[]", "\"failures\":[\"mlx5_0: EACCES\"]")
+            .examine("devices")
+            .findings();
+
+    assertFound(Verdict.PROBLEM, findings.getLast(), "EACCES", "/dev/infiniband");
+  }
+
+  @Test
+  void shouldWantTheDevicesFilesUsable() {
+    List<Finding> findings =
+        Patient.roce()
+            .answer("access /dev/infiniband/uverbs0", "rw------- root:root, not usable")
+            .examine("dev-infiniband")
+            .findings();
+    assertFound(Verdict.OK, findings.getFirst(), "rw-rw-rw-");
+    assertFound(Verdict.PROBLEM, findings.getLast(), "rw-------", "chmod 0666");
+
+    List<Finding> none =
+        Patient.roce().withoutFolder("/dev/infiniband").examine("dev-infiniband").findings();
+    assertFound(Verdict.PROBLEM, none.getFirst(), "no uverbs", "--device /dev/infiniband");
+    assertFound(Verdict.PROBLEM, none.getLast(), "modprobe rdma_ucm");
+  }
+
+  @Test
+  void shouldWantAnActivePort() {
+    assertFound(Verdict.OK, Patient.roce().finding("port-state"), "4: ACTIVE", "RoCE (Ethernet)");
+    assertFound(
+        Verdict.PROBLEM,
+        Patient.roce()
+            .file(PORT + "state", "1: DOWN")
+            .file(PORT + "phys_state", "3: Disabled")
+            .finding("port-state"),
+        "3: Disabled",
+        "ip link set eth0 up");
+    assertFound(
+        Verdict.PROBLEM,
+        Patient.of("infiniband.txt")
+            .file("/sys/class/infiniband/mlx5_2/ports/1/state", "2: INIT")
+            .finding("port-state"),
+        "subnet manager");
+  }
+
+  @Test
+  void shouldOnlyWarnOfASecondPortThatIsDown() {
+    List<Finding> findings =
+        Patient.roce()
+            .file(DEVICE + "ports/2/state", "1: DOWN")
+            .file(DEVICE + "ports/2/link_layer", "Ethernet")
+            .examine("port-state")
+            .findings();
+
+    assertFound(Verdict.OK, findings.getFirst());
+    assertFound(Verdict.WARNING, findings.getLast(), "1: DOWN");
+    assertEquals("mlx5_0 port 2", findings.getLast().subject());
+  }
+
+  @Test
+  void shouldCompareTheSpeedWithWhatTheNicSupports() {
+    assertFound(
+        Verdict.OK, Patient.roce().finding("link-speed"), "100 Gb/sec (4X EDR)", "100000 Mb/s");
+    assertFound(
+        Verdict.WARNING,
+        Patient.roce()
+            .file("/sys/class/net/eth0/speed", "25000")
+            .file(PORT + "rate", "25 Gb/sec (1X EDR)")
+            .finding("link-speed"),
+        "25000 Mb/s",
+        "100000 Mb/s");
+    assertFound(
+        Verdict.UNKNOWN,
+        Patient.roce().without("tool ethtool eth0").finding("link-speed"),
+        "there is no ethtool");
+  }
+
+  @Test
+  void shouldCountTheLanesOfInfiniBand() {
+    Patient infiniBand = Patient.of("infiniband.txt");
+    assertFound(Verdict.OK, infiniBand.finding("link-speed"), "200 Gb/sec (4X HDR)");
+    assertFound(
+        Verdict.WARNING,
+        infiniBand
+            .file("/sys/class/infiniband/mlx5_2/ports/1/rate", "50 Gb/sec (1X HDR)")
+            .finding("link-speed"),
+        "4 lanes");
+  }
+
+  @Test
+  void shouldComparePcieStatusWithCapability() {
+    assertFound(Verdict.OK, Patient.roce().finding("pcie-link"), "16.0 GT/s PCIe x16");
+    assertFound(
+        Verdict.WARNING,
+        Patient.roce().file(DEVICE + "device/current_link_width", "8").finding("pcie-link"),
+        "16.0 GT/s PCIe x8 of 16.0 GT/s PCIe x16",
+        "lspci -vv -s 0000:3b:00.0");
+    assertFound(
+        Verdict.WARNING,
+        Patient.roce()
+            .file(DEVICE + "device/current_link_speed", "8.0 GT/s PCIe")
+            .finding("pcie-link"),
+        "8.0 GT/s");
+    assertFound(
+        Verdict.UNKNOWN,
+        Patient.roce().file(DEVICE + "device/current_link_speed", "Unknown").finding("pcie-link"),
+        "hypervisor");
+  }
+
+  @Test
+  void shouldWantAGidOfRoceV2ForAnIpAddress() {
+    assertFound(Verdict.OK, Patient.roce().finding("gid"), "3 10.0.0.7 RoCE v2 eth0");
+    Patient withoutV2 = Patient.roce().without("file " + PORT + "gids/3");
+    assertFound(Verdict.PROBLEM, withoutV2.finding("gid"), "v1 is not routed");
+    withoutV2.without("file " + PORT + "gids/2");
+    assertFound(Verdict.PROBLEM, withoutV2.finding("gid"), "ip addr add", "dev eth0");
+    assertFound(
+        Verdict.WARNING,
+        Patient.roce().set("spark.shuffle.rdma.address", "10.0.0.8").finding("gid"),
+        "10.0.0.8");
+    assertFound(
+        Verdict.OK, Patient.roce().set("spark.shuffle.rdma.address", "10.0.0.7").finding("gid"));
+    assertFound(Verdict.OK, Patient.of("infiniband.txt").finding("gid"), "fe80");
+  }
+
+  @Test
+  void shouldWantTheLargestMtu() {
+    assertFound(Verdict.OK, Patient.roce().finding("mtu"), "active 4096 of 4096, Ethernet 9000");
+    assertFound(
+        Verdict.WARNING,
+        Patient.roce()
+            .change("verbs", "\"activeMtu\":4096", "\"activeMtu\":1024")
+            .file("/sys/class/net/eth0/mtu", "1500")
+            .finding("mtu"),
+        "Ethernet 1500",
+        "ip link set eth0 mtu 9000");
+    assertFound(Verdict.OK, Patient.of("infiniband.txt").finding("mtu"), "active 4096");
+  }
+
+  @Test
+  void shouldCompareTheReadDepthWithTheDevices() {
+    assertFound(Verdict.OK, Patient.roce().finding("read-depth"), "max_qp_rd_atom 16");
+    assertFound(
+        Verdict.WARNING,
+        Patient.roce()
+            .change("verbs", "\"readsServed\":16", "\"readsServed\":4")
+            .finding("read-depth"),
+        "qpsPerPeer=4");
+    assertFound(
+        Verdict.PROBLEM,
+        Patient.roce()
+            .change("verbs", "\"readsAsked\":16", "\"readsAsked\":0")
+            .finding("read-depth"),
+        "max_qp_init_rd_atom 0");
+  }
+
+  @Test
+  void shouldTellLossesAndPauses() {
+    assertFound(Verdict.OK, Patient.roce().finding("counters"), "{rx_prio3_pause=17}");
+    Finding lossy =
+        Patient.roce()
+            .file(PORT + "hw_counters/out_of_sequence", "12")
+            .change("tool ethtool -S eth0", "rx_discards_phy: 0", "rx_discards_phy: 99")
+            .finding("counters");
+    assertFound(Verdict.WARNING, lossy, "out_of_sequence=12", "rx_discards_phy=99");
+    assertTrue(!lossy.seen().contains("packet_seq_err"), "a counter of 0: " + lossy);
+    assertFound(
+        Verdict.UNKNOWN,
+        Patient.roce()
+            .withoutFolder(PORT + "counters")
+            .withoutFolder(PORT + "hw_counters")
+            .without("tool ethtool -S eth0")
+            .finding("counters"));
+  }
+}

@@ -1,0 +1,142 @@
+package dev.verbatim.shuffle.doctor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DoctorTest {
+  private static final List<String> NEED_A_DEVICE = List.of("open", "file-pin", "read-loop");
+
+  @TempDir private Path folder;
+
+  @Test
+  void shouldRunTheChecksThatAreNamedAlone() {
+    Report report = Patient.roce().examine("mtu", "gid");
+
+    assertEquals(List.of("gid", "mtu"), report.findings().stream().map(Finding::check).toList());
+  }
+
+  @Test
+  void shouldMakeAFindingOfACheckThatFails() {
+    Finding finding =
+        Patient.roce()
+            .file("/sys/class/infiniband/mlx5_0/device/numa_node", "none")
+            .finding("numa");
+
+    assertEquals(Verdict.UNKNOWN, finding.verdict());
+    assertTrue(finding.seen().contains("NumberFormatException"), finding.toString());
+  }
+
+  @Test
+  void shouldEndWithTheWorstVerdict() {
+    assertEquals(0, Patient.roce().examine().verdict().exitCode());
+    assertEquals(1, Patient.roce().manager("sort").examine().verdict().exitCode());
+    assertEquals(2, Patient.of("no-device.txt").examine().verdict().exitCode());
+  }
+
+  @Test
+  void shouldWriteWhatIsNeededAndTheCureBelowWhatWasSeen() {
+    String text = ReportText.of(Patient.of("no-device.txt").examine("devices", "jdk"));
+
+    assertEquals(
+        """
+        plain: PROBLEM (1 problem, 0 warnings, 1 fine, 0 not seen)
+          OK       jdk             JDK 25.0.3
+          PROBLEM  devices         no RDMA device
+        """,
+        text.substring(0, text.indexOf("                           needed: ")));
+    assertTrue(text.contains("\n                           cure: fit a NIC with RDMA"), text);
+  }
+
+  @Test
+  void shouldKeepAReportAsJson() {
+    Report report = Patient.roce().examine();
+
+    assertEquals(report, Json.read(Json.write(report), Report.class));
+  }
+
+  /** This host as it is, and then as it was recorded: the same but for the device. */
+  @Test
+  void shouldFindTheSameInARecordingAsOnTheHost() {
+    Settings settings = Settings.of(new SparkConf(false), "", List.of(folder));
+    RecordingHost live = new RecordingHost(new LiveHost());
+    Report first = Doctor.examine(live, settings, "", Set.of());
+    Path file = folder.resolve("host.txt");
+    live.recording().write(file);
+
+    Report second = Doctor.examine(new RecordedHost(Recording.read(file)), settings, "", Set.of());
+
+    assertEquals(withoutDevice(first), withoutDevice(second));
+    assertTrue(first.findings().size() > NEED_A_DEVICE.size(), first.toString());
+    assertFalse(first.findings().stream().anyMatch(f -> f.seen().contains("the check failed")));
+  }
+
+  private static List<Finding> withoutDevice(Report report) {
+    return report.findings().stream().filter(f -> !NEED_A_DEVICE.contains(f.check())).toList();
+  }
+
+  @Test
+  void shouldEndAToolThatHangs() {
+    ToolOutput output = new LiveHost().run("sleep", "60");
+
+    assertEquals(ToolOutput.LATE, output.exit());
+    assertEquals("sleep did not end in time", output.failure("sleep"));
+    assertEquals(ToolOutput.ABSENT, new LiveHost().run("no-such-tool").exit());
+    assertEquals("a", new LiveHost().run("echo", "a").text());
+  }
+
+  @Test
+  void shouldExamineARecordingByTheProgram() throws Exception {
+    Path file = folder.resolve("host.txt");
+    Files.copy(DoctorTest.class.getResourceAsStream("/doctor/no-device.txt"), file);
+
+    assertTrue(output("--replay", file.toString(), "--only", "devices").contains("no RDMA device"));
+    assertEquals(2, ExamineHost.run("--replay", file.toString(), "--only", "devices"));
+    Report report =
+        Json.read(output("--json", "--replay", file.toString(), "--only", "jdk"), Report.class);
+    assertEquals(Verdict.OK, report.verdict());
+    assertEquals("plain", report.host());
+    assertEquals(ExamineHost.FAILED, ExamineHost.run("--replay", folder.toString()));
+    assertEquals(ExamineHost.FAILED, ExamineHost.run("--only", "weather"));
+    assertEquals(0, ExamineHost.run("--help"));
+  }
+
+  private static String output(String... arguments) {
+    PrintStream before = System.out;
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+    try {
+      ExamineHost.run(arguments);
+    } finally {
+      System.setOut(before);
+    }
+    return bytes.toString(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void shouldNameTheOptionThatIsWrong() {
+    assertTrue(
+        assertThrows(IllegalArgumentException.class, () -> Options.parse("--fast"))
+            .getMessage()
+            .contains("--fast"));
+    assertTrue(
+        assertThrows(IllegalArgumentException.class, () -> Options.parse("--only"))
+            .getMessage()
+            .contains("--only needs a value"));
+    Options options = Options.parse("--json", "--pairs", "--only", "mtu,gid");
+    assertEquals(Set.of("mtu", "gid"), options.only());
+    assertTrue(options.json() && options.pairs());
+  }
+}
