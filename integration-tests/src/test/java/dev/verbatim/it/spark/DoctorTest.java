@@ -88,6 +88,23 @@ class DoctorTest {
 
   @Test
   @Tag("standin")
+  void shouldBlameTheFirewallWhenThePeerAnswersByIpAlone() throws Exception {
+    StandIn standIn = new StandIn();
+    standIn.faults("cm silent");
+    SparkSubmission.Result result =
+        run(standIn.environment(), "--json", "--pairs", "--only", "open");
+
+    JsonNode report = report(result);
+    assertEquals(2, result.exitCode(), report::toPrettyString);
+    assertEquals(List.of("PROBLEM", "PROBLEM"), verdicts(report.get("cluster"), "pair"));
+    JsonNode pair = report.get("cluster").get(0);
+    assertTrue(pair.get("seen").asText().contains("no answer within"), pair::toPrettyString);
+    assertTrue(pair.get("seen").asText().contains("UDP port 4791"), pair::toPrettyString);
+    assertTrue(pair.get("cure").asText().contains("allow UDP port 4791"), pair::toPrettyString);
+  }
+
+  @Test
+  @Tag("standin")
   void shouldShowOneTableAndWhatIsWrongOnce() {
     StandIn standIn = new StandIn();
     standIn.faults("port down");
