@@ -41,7 +41,6 @@ class DoctorDeviceTest {
         Doctor.examine(
             new LiveHost(),
             settings(),
-            "",
             Set.of("libraries", "open", "read-depth", "file-pin", "read-loop"));
 
     assertOk(report, "libraries", "open", "file-pin", "read-loop");
@@ -61,7 +60,7 @@ class DoctorDeviceTest {
     assumeFalse(host.list(RdmaPort.DEVICES).isEmpty(), "the stand-in has no files in /sys");
     RecordingHost recorder = new RecordingHost(host);
 
-    Report report = Doctor.examine(recorder, settings(), "", Set.of());
+    Report report = Doctor.examine(recorder, settings(), Set.of());
 
     System.out.println(ReportText.of(report));
     assertOk(report, "devices", "dev-infiniband", "port-state", "link-speed", "pcie-link", "gid");
@@ -71,7 +70,6 @@ class DoctorDeviceTest {
         Doctor.examine(
             new RecordedHost(Recording.parse(recorder.recording().text())),
             settings(),
-            "",
             Set.of("devices", "port-state", "gid", "mtu", "read-depth"));
     assertOk(again, "devices", "port-state", "gid", "mtu", "read-depth");
   }

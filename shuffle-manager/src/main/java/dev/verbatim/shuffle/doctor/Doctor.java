@@ -45,7 +45,7 @@ final class Doctor {
    *
    * @param only names of checks; empty for all
    */
-  static Report examine(Host host, Settings settings, String executor, Set<String> only) {
+  static Report examine(Host host, Settings settings, Set<String> only) {
     List<Finding> findings = new ArrayList<>();
     try (Examination examination = new Examination(host, settings)) {
       for (Check check : CHECKS) {
@@ -54,7 +54,7 @@ final class Doctor {
         }
       }
     }
-    return Report.of(host.name(), executor, findings);
+    return Report.of(host.name(), findings);
   }
 
   private static List<Finding> run(Check check, Examination examination) {

@@ -61,10 +61,10 @@ public final class ExamineHost {
             .<Host>map(file -> new RecordedHost(Recording.read(file)))
             .orElseGet(LiveHost::new);
     if (options.record().isEmpty()) {
-      return Doctor.examine(host, settings, "", options.only());
+      return Doctor.examine(host, settings, options.only());
     }
     RecordingHost recorder = new RecordingHost(host);
-    Report report = Doctor.examine(recorder, settings, "", options.only());
+    Report report = Doctor.examine(recorder, settings, options.only());
     recorder.recording().write(options.record().get());
     return report;
   }

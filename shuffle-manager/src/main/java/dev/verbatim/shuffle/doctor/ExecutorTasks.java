@@ -20,8 +20,8 @@ final class ExecutorTasks {
   static String examine(String manager, String checks) {
     Set<String> only = checks.isEmpty() ? Set.of() : Set.of(checks.split(","));
     SparkEnv env = SparkEnv.get();
-    return Json.write(
-        Doctor.examine(new LiveHost(), settings(env, manager), env.executorId(), only));
+    Report report = Doctor.examine(new LiveHost(), settings(env, manager), only);
+    return Json.write(report.of(env.blockManager().blockManagerId()));
   }
 
   /** {@link Finding}s of the pairs in which this executor reads; all executors at a time. */
@@ -31,7 +31,11 @@ final class ExecutorTasks {
     PairTrial trial = new PairTrial(task.partitionId(), text -> List.of(task.allGather(text)));
     List<String> findings = new ArrayList<>();
     trial
-        .run(settings(env, manager), token, env.executorId(), new LiveHost().name())
+        .run(
+            settings(env, manager),
+            token,
+            env.executorId(),
+            env.blockManager().blockManagerId().host())
         .forEach(finding -> findings.add(Json.write(finding)));
     return findings;
   }

@@ -2,11 +2,12 @@ package dev.verbatim.shuffle.doctor;
 
 import java.util.Comparator;
 import java.util.List;
+import org.apache.spark.storage.BlockManagerId;
 
 /**
  * What an examination of one process's host has found.
  *
- * @param host as the host calls itself
+ * @param host as the host calls itself, or Spark it
  * @param executor of Spark; empty where no executor was examined
  * @param verdict the worst of the findings
  */
@@ -16,8 +17,13 @@ public record Report(String host, String executor, Verdict verdict, List<Finding
     findings = List.copyOf(findings);
   }
 
-  static Report of(String host, String executor, List<Finding> findings) {
-    return new Report(host, executor, worst(findings), findings);
+  static Report of(String host, List<Finding> findings) {
+    return new Report(host, "", worst(findings), findings);
+  }
+
+  /** The same, of an executor that Spark knows at this host. */
+  Report of(BlockManagerId id) {
+    return new Report(id.host(), id.executorId(), verdict, findings);
   }
 
   static Verdict worst(List<Finding> findings) {

@@ -72,11 +72,11 @@ class DoctorTest {
   void shouldFindTheSameInARecordingAsOnTheHost() {
     Settings settings = Settings.of(new SparkConf(false), "", List.of(folder));
     RecordingHost live = new RecordingHost(new LiveHost());
-    Report first = Doctor.examine(live, settings, "", Set.of());
+    Report first = Doctor.examine(live, settings, Set.of());
     Path file = folder.resolve("host.txt");
     live.recording().write(file);
 
-    Report second = Doctor.examine(new RecordedHost(Recording.read(file)), settings, "", Set.of());
+    Report second = Doctor.examine(new RecordedHost(Recording.read(file)), settings, Set.of());
 
     assertEquals(withoutDevice(first), withoutDevice(second));
     assertTrue(first.findings().size() > NEED_A_DEVICE.size(), first.toString());

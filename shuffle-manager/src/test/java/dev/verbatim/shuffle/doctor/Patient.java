@@ -84,7 +84,7 @@ final class Patient {
   }
 
   Report examine(String... only) {
-    return Doctor.examine(host(), settings(), "", Set.of(only));
+    return Doctor.examine(host(), settings(), Set.of(only));
   }
 
   /** What the one check finds at the one thing that it looks at. */
