@@ -27,7 +27,7 @@ final class DeviceCheck implements Check {
   @Override
   public void examine(Examination examination, Findings findings) {
     Host host = examination.host();
-    String wanted = examination.settings().rdma().get(RdmaConf.DEVICE);
+    RdmaConf conf = examination.settings().rdma();
     List<String> devices = host.list(RdmaPort.DEVICES);
     if (devices.isEmpty() && !examination.verbs().ports().isEmpty()) {
       findings.unknown(
@@ -48,7 +48,7 @@ final class DeviceCheck implements Check {
                   .orElse(""),
           "a NIC with RoCE, InfiniBand or iWARP, and its driver",
           card.map(driver -> "modprobe " + driver)
-                  .orElse("fit a NIC with RDMA, or load its driver; rdma link; " + "lspci -nn")
+                  .orElse("fit a NIC with RDMA, or load its driver; rdma link; lspci -nn")
               + "; in a container, see that the host's devices are visible in it");
     } else if (examination.ports().isEmpty()) {
       findings.problem(
@@ -56,9 +56,9 @@ final class DeviceCheck implements Check {
           "devices: "
               + String.join(", ", devices)
               + "; spark.shuffle.rdma.device="
-              + wanted
+              + conf.get(RdmaConf.DEVICE)
               + ", spark.shuffle.rdma.port="
-              + examination.settings().rdma().get(RdmaConf.PORT),
+              + conf.get(RdmaConf.PORT),
           "a device and port that exist",
           "set spark.shuffle.rdma.device to one of them, or to nothing");
     } else {

@@ -1,8 +1,8 @@
 package dev.verbatim.shuffle.doctor;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** Congestion notification should be on where the driver shows it, at both of its ends. */
 final class EcnCheck extends PortCheck {
@@ -32,17 +32,15 @@ final class EcnCheck extends PortCheck {
               + " rp_cnp_handled must grow");
       return;
     }
-    List<Integer> off = new ArrayList<>();
-    List<Integer> on = new ArrayList<>();
     Priorities.Answer answer = Priorities.ask(host, netdev.get());
     List<Integer> wanted =
         answer.priorities().map(Priorities::paused).filter(p -> p.size() == 1).orElse(List.of());
-    for (int priority = 0; priority < 8; priority++) {
-      boolean both =
-          isOn(host, folder + "/roce_np/enable/" + priority)
-              && isOn(host, folder + "/roce_rp/enable/" + priority);
-      (both ? on : off).add(priority);
-    }
+    List<Integer> on =
+        IntStream.range(0, 8)
+            .filter(p -> isOn(host, folder + "/roce_np/enable/" + p))
+            .filter(p -> isOn(host, folder + "/roce_rp/enable/" + p))
+            .boxed()
+            .toList();
     String seen = "on for the priorities " + on;
     if (on.containsAll(wanted) && !on.isEmpty()) {
       findings.ok(port.toString(), seen);

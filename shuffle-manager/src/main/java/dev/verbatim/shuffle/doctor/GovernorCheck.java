@@ -1,6 +1,7 @@
 package dev.verbatim.shuffle.doctor;
 
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** Processors should not have to speed up first: a READ is over before they have. */
@@ -24,7 +25,7 @@ final class GovernorCheck implements Check {
     }
     if (governors.isEmpty()) {
       findings.unknown("", "the kernel governs no clock here, as in most virtual machines", "");
-    } else if (governors.keySet().equals(java.util.Set.of("performance"))) {
+    } else if (governors.keySet().equals(Set.of("performance"))) {
       findings.ok("", "performance on all processors");
     } else {
       findings.warning(
