@@ -114,7 +114,7 @@ class DoctorTest {
     assertEquals(2, result.exitCode(), text);
     assertTrue(text.contains("2 executors: PROBLEM"), text);
     assertTrue(text.contains("\n  jdk                 2\n"), text);
-    assertTrue(text.contains("\n  open                                        2  all\n"), text);
+    assertTrue(text.contains("\n  open                                           2  all\n"), text);
     assertEquals(1, text.split("PORT_NOT_ACTIVE", -1).length - 1, text);
   }
 }
