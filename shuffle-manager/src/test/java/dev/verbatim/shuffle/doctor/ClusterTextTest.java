@@ -10,8 +10,7 @@ import scala.Option;
 
 class ClusterTextTest {
   private static Report executor(int id, Report report) {
-    return report.of(
-        BlockManagerId.apply(String.valueOf(id), "node" + id, 7077, Option.empty()));
+    return report.of(BlockManagerId.apply(String.valueOf(id), "node" + id, 7077, Option.empty()));
   }
 
   @Test
@@ -53,10 +52,10 @@ class ClusterTextTest {
     Report old = Patient.roce().answer(Recording.JDK, "25.0.1").examine("jdk");
 
     String text =
-        ClusterText.of(
-            ClusterReport.of(List.of(executor(0, old), executor(1, old)), List.of()));
+        ClusterText.of(ClusterReport.of(List.of(executor(0, old), executor(1, old)), List.of()));
 
-    assertEquals("  jdk                                            2  all", text.lines().toList().get(3));
+    assertEquals(
+        "  jdk                                            2  all", text.lines().toList().get(3));
     assertEquals("all", text.lines().toList().get(5));
   }
 }
