@@ -59,6 +59,10 @@ public final class ConnectionRequest {
     EndpointGroup.checkPrivateData(privateData, EndpointGroup.MOST_ACCEPT_BYTES);
     byte[] copy = privateData.clone();
     CompletableFuture<RdmaEndpoint> result = new CompletableFuture<>();
+    if (group.isClosed()) { // there may be no event thread any more
+      result.completeExceptionally(new ConnectException("the group of endpoints is closed"));
+      return result;
+    }
     group.run(
         () -> {
           if (over || link != null) {

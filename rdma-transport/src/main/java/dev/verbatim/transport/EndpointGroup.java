@@ -329,8 +329,12 @@ public final class EndpointGroup implements AutoCloseable {
     return owner.counters();
   }
 
+  boolean isClosed() {
+    return closed.get();
+  }
+
   private void checkOpen() {
-    if (closed.get()) {
+    if (isClosed()) {
       throw new IllegalStateException("the group of endpoints is closed");
     }
   }

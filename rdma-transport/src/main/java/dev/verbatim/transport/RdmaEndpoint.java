@@ -38,6 +38,7 @@ public final class RdmaEndpoint implements AutoCloseable {
   private final EndpointGroup group;
   private final EndpointListener listener;
   private final int key;
+  private final InetSocketAddress peer;
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private final Object lock = new Object();
 
@@ -54,7 +55,6 @@ public final class RdmaEndpoint implements AutoCloseable {
   private boolean listening;
 
   private volatile boolean open;
-  private volatile InetSocketAddress peer;
   private volatile byte[] peerData = {};
   private volatile Runnable tearDown = () -> {};
 
