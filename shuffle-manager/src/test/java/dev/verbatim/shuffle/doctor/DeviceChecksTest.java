@@ -200,6 +200,27 @@ class DeviceChecksTest {
   }
 
   @Test
+  void shouldFindInTheRecordingOfASoftRoceHostWhatWasFoundThere() {
+    Patient softRoce = Patient.of("soft-roce.txt");
+    assertFound(Verdict.OK, softRoce.finding("devices"), "rxe0");
+    assertFound(Verdict.OK, softRoce.finding("port-state"), "4: ACTIVE", "RoCE (Ethernet)");
+    assertFound(Verdict.OK, softRoce.finding("gid"), "1 10.77.0.1 RoCE v2 d0");
+    assertFound(Verdict.OK, softRoce.finding("mtu"), "active 4096 of 4096, Ethernet 9000");
+    assertFound(Verdict.OK, softRoce.finding("read-depth"), "max_qp_rd_atom 128");
+    assertFound(Verdict.OK, softRoce.finding("libraries"), "libibverbs.so.1.14.44.0");
+    for (String check : List.of("link-speed", "pcie-link", "pfc", "ecn")) {
+      assertFound(Verdict.OK, softRoce.finding(check), "a driver without a NIC");
+    }
+    assertFound(Verdict.OK, softRoce.finding("counters"), "nothing lost");
+    assertFound(
+        Verdict.WARNING,
+        softRoce
+            .file("/sys/class/infiniband/rxe0/ports/1/hw_counters/retry_exceeded_err", "3")
+            .finding("counters"),
+        "retry_exceeded_err=3");
+  }
+
+  @Test
   void shouldTellLossesAndPauses() {
     assertFound(Verdict.OK, Patient.roce().finding("counters"), "{rx_prio3_pause=17}");
     Finding lossy =
