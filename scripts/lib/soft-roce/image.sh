@@ -13,16 +13,16 @@ guest_packages=(
 # For the initramfs, in this order; ext4 needs crc32c_generic without depending on it.
 boot_modules=(crc32c_generic virtio_pci virtio_blk ext4)
 # Unpacked beforehand: decompressing them in an emulated guest costs seconds at each start.
-run_modules=(9p 9pnet_virtio dummy rdma_rxe rdma_ucm virtio_net sch_netem)
+run_modules=(9p 9pnet_virtio dummy rdma_rxe rdma_ucm libcrc32c virtio_net sch_netem)
 
 host_packages=(
   qemu-system-x86_64=qemu-system-x86 mke2fs=e2fsprogs modprobe=kmod depmod=kmod xz=xz-utils
   flock=util-linux setpriv=util-linux dpkg-deb=dpkg sha256sum=coreutils
 )
 
-install_host_packages() {
+install_host_packages() { # COMMAND=PACKAGE...
   local pair missing=()
-  for pair in "${host_packages[@]}"; do
+  for pair in "$@"; do
     command -v "${pair%%=*}" >/dev/null || missing+=("${pair#*=}")
   done
   [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing+=(debian-archive-keyring)
@@ -149,6 +149,7 @@ make_boot() { # build
   folder=$(echo "$root"/lib/modules/*)
   kernel=${folder##*/}
   mv "$root/boot/vmlinuz-$kernel" "$1/vmlinuz"
+  echo "$kernel" >"$1/release"
   rm -rf "$root/boot"
   mkdir -p "$initramfs"/{bin,dev,proc,root,modules}
   install -m 755 "$root/bin/busybox" "$initramfs/bin/"

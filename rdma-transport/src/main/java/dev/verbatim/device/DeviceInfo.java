@@ -9,6 +9,7 @@ import java.util.List;
  *
  * @param name for example {@code mlx5_0} or {@code rxe0}
  * @param guid node GUID in host byte order
+ * @param vendorId of the device's maker, an IEEE OUI; 0 where it tells none
  * @param firmware version of the firmware, empty where the device has none
  * @param numaNode node of the host's memory that the device is close to, -1 when unknown
  * @param completionVectors interrupt vectors for completion channels, from 1
@@ -19,6 +20,7 @@ public record DeviceInfo(
     NodeType nodeType,
     TransportType transportType,
     long guid,
+    int vendorId,
     String firmware,
     int numaNode,
     int completionVectors,

@@ -112,6 +112,7 @@ public final class RdmaDevices {
           NodeType.of(IbvDevice.NODE_TYPE.get(device)),
           transport,
           verbs.getDeviceGuid(device),
+          IbvDeviceAttr.VENDOR_ID.get(attr),
           IbvDeviceAttr.FW_VER.text(attr),
           sysFs.numaNode(name),
           IbvContext.NUM_COMP_VECTORS.get(context),

@@ -63,6 +63,7 @@ final class EndpointGroups {
           new Registrar(
               port.verbs(),
               own.pd(),
+              RegistrationRules.of(choice.device()),
               choice.device().limits().maxMrSize(),
               memlock,
               counters,

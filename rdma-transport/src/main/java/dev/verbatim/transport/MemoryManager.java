@@ -101,12 +101,12 @@ final class MemoryManager {
     }
   }
 
-  /** A slab for the pool; peers have no access to it. */
+  /** A slab for the pool. */
   Slab slab(long bytes) throws RegistrationException {
     return anonymous(
         bytes,
         (memory, arena) -> {
-          Registrar.Registration registration = registrar.register(memory, Registrar.LOCAL_WRITE);
+          Registrar.Registration registration = registrar.registerSink(memory);
           return new Slab(
               memory, registration.lkey(), () -> registrar.release(registration, arena));
         });

@@ -37,9 +37,6 @@ final class Registrar {
           | VerbsConstants.IBV_ACCESS_REMOTE_WRITE
           | VerbsConstants.IBV_ACCESS_REMOTE_ATOMIC;
 
-  /** For the device to put what it reads from peers. */
-  static final int LOCAL_WRITE = VerbsConstants.IBV_ACCESS_LOCAL_WRITE;
-
   /**
    * The address for peers keeps so many low bits of the virtual address: with fewer in common a
    * device could not translate the region by large pages.
@@ -50,6 +47,7 @@ final class Registrar {
 
   private final Verbs verbs;
   private final MemorySegment pd;
+  private final RegistrationRules rules;
   private final long mostRegionBytes;
   private final Memlock memlock;
   private final Counters counters;
@@ -74,12 +72,14 @@ final class Registrar {
   Registrar(
       Verbs verbs,
       MemorySegment pd,
+      RegistrationRules rules,
       long mostRegionBytes,
       Memlock memlock,
       Counters counters,
       BooleanSupplier outOfReach) {
     this.verbs = verbs;
     this.pd = pd;
+    this.rules = rules;
     this.mostRegionBytes = mostRegionBytes <= 0 ? Long.MAX_VALUE : mostRegionBytes;
     this.memlock = memlock;
     this.counters = counters;
@@ -118,7 +118,9 @@ final class Registrar {
       throws RegistrationException {
     inUse.readLock().lock();
     try {
-      MemoryRegion region = new MemoryRegion(this, register(memory, access), memory, arena);
+      boolean hidden = (access & REMOTE) != 0 && rules.anyIova();
+      Registration registration = register(memory, rules.access(access), hidden);
+      MemoryRegion region = new MemoryRegion(this, registration, memory, arena);
       synchronized (regions) {
         regions.add(region);
       }
@@ -128,7 +130,16 @@ final class Registrar {
     }
   }
 
-  Registration register(MemorySegment memory, int access) throws RegistrationException {
+  /** Registers memory for the device to put there what it reads from peers. */
+  Registration registerSink(MemorySegment memory) throws RegistrationException {
+    return register(memory, rules.sinkAccess(), false);
+  }
+
+  /**
+   * @param hidden whether peers know the memory by a random address
+   */
+  private Registration register(MemorySegment memory, int access, boolean hidden)
+      throws RegistrationException {
     long bytes = memory.byteSize();
     if (bytes > mostRegionBytes) {
       throw new RegistrationException(
@@ -142,7 +153,7 @@ final class Registrar {
       }
       MemorySegment mr;
       long iova;
-      if ((access & REMOTE) != 0) {
+      if (hidden) {
         iova = randomIova(memory.address(), bytes);
         mr = verbs.regMrIova(pd, memory, bytes, iova, access);
       } else {

@@ -68,6 +68,7 @@ final class TransportParts implements PortMonitor.Actions {
         new Registrar(
             port.verbs(),
             port.pd(),
+            RegistrationRules.of(choice.device()),
             choice.device().limits().maxMrSize(),
             memlock,
             counters,

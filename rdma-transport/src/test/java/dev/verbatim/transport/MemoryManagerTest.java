@@ -18,6 +18,7 @@ import dev.verbatim.verbs.IbvMr;
 import dev.verbatim.verbs.Posix;
 import dev.verbatim.verbs.PosixConstants;
 import dev.verbatim.verbs.Rlimit;
+import dev.verbatim.verbs.TransportType;
 import dev.verbatim.verbs.Verbs;
 import dev.verbatim.verbs.VerbsConstants;
 import dev.verbatim.verbs.VerbsException;
@@ -45,6 +46,8 @@ class MemoryManagerTest {
   private final Verbs verbs = mock(Verbs.class);
   private final Posix posix = mock(Posix.class);
   private final Counters counters = new Counters();
+  private RegistrationRules rules =
+      new RegistrationRules(VerbsConstants.IBV_ACCESS_LOCAL_WRITE, true);
   private final List<String> calls = new ArrayList<>();
   private int registrations;
   private int errno;
@@ -91,7 +94,13 @@ class MemoryManagerTest {
 
   private Registrar registrar(long mostRegionBytes) {
     return new Registrar(
-        verbs, MemorySegment.NULL, mostRegionBytes, new Memlock(posix), counters, () -> outOfReach);
+        verbs,
+        MemorySegment.NULL,
+        rules,
+        mostRegionBytes,
+        new Memlock(posix),
+        counters,
+        () -> outOfReach);
   }
 
   private MemoryManager manager(long mostRegionBytes) {
@@ -129,6 +138,30 @@ class MemoryManagerTest {
     assertEquals(0, counters.memoryRegions.get());
     assertEquals(0, counters.registeredBytes.get());
     assertEquals(0, counters.mappings.get());
+  }
+
+  /**
+   * What a READ brings is there a write of the peer's, and siw knows no address but the memory's.
+   */
+  @Test
+  void shouldLetPeersWriteSlabsAloneWhenTheDeviceIsSoftwareIwarp() throws Exception {
+    rules = RegistrationRules.of(TransportType.IWARP, 0x626d74);
+    MemoryManager manager = manager(-1);
+    MemoryRegion region = manager.allocate(1);
+    assertEquals(region.segment().address(), region.iova());
+    manager.slab(Pages.size());
+    int read = VerbsConstants.IBV_ACCESS_REMOTE_READ;
+    int write = VerbsConstants.IBV_ACCESS_LOCAL_WRITE | VerbsConstants.IBV_ACCESS_REMOTE_WRITE;
+    assertEquals(List.of("register " + read, "register " + write), calls);
+  }
+
+  @Test
+  void shouldHideAddressesOfOtherIwarpDevicesAndKeepPeersFromWritingWhereItIsNoIwarp() {
+    assertTrue(RegistrationRules.of(TransportType.IWARP, 0x1425).anyIova());
+    assertEquals(
+        VerbsConstants.IBV_ACCESS_LOCAL_WRITE,
+        RegistrationRules.of(TransportType.IB, 0x626d74).sinkAccess());
+    assertTrue(RegistrationRules.of(TransportType.IB, 0x626d74).anyIova());
   }
 
   /** Addresses for peers: never the virtual one, never twice, no wrap, same place in the page. */

@@ -15,6 +15,7 @@ import dev.verbatim.verbs.IbvMr;
 import dev.verbatim.verbs.Posix;
 import dev.verbatim.verbs.PosixConstants;
 import dev.verbatim.verbs.Verbs;
+import dev.verbatim.verbs.VerbsConstants;
 import dev.verbatim.verbs.VerbsException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -101,7 +102,13 @@ class NoMappingTest {
     return new MemoryManager(
         new Mappings(posix, room, counters),
         new Registrar(
-            verbs, MemorySegment.NULL, mostRegionBytes, new Memlock(posix), counters, () -> false),
+            verbs,
+            MemorySegment.NULL,
+            new RegistrationRules(VerbsConstants.IBV_ACCESS_LOCAL_WRITE, true),
+            mostRegionBytes,
+            new Memlock(posix),
+            counters,
+            () -> false),
         false);
   }
 

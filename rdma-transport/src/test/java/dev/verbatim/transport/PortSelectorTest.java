@@ -60,7 +60,7 @@ class PortSelectorTest {
   private static DeviceInfo device(String name, PortInfo... ports) {
     DeviceLimits limits = new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, false);
     return new DeviceInfo(
-        name, NodeType.CA, TransportType.IB, 0, "", -1, 1, limits, List.of(ports));
+        name, NodeType.CA, TransportType.IB, 0, 0, "", -1, 1, limits, List.of(ports));
   }
 
   private static final DeviceInfo A =

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.verbatim.it.machine.Iwarp;
 import dev.verbatim.it.transport.PortControl.StandInFaults;
 import dev.verbatim.transport.MemoryRegion;
 import dev.verbatim.transport.PeerAddress;
@@ -53,6 +54,7 @@ class ConnectDeviceTest extends DeviceTest {
   @Test
   void shouldConnectWithTheReadDepthThatBothSidesAllowAndWaitForPeersThatAreNotReady()
       throws Exception {
+    Iwarp.assumeAbsent("no retry counts, and siw tells depths the wrong way round");
     RdmaTransport server = open("server");
     RdmaTransport reader = open(Transports.config("reader").qpsPerPeer(2));
     PeerConnection connection = Transports.connect(reader, Transports.address("server", server));
@@ -77,7 +79,9 @@ class ConnectDeviceTest extends DeviceTest {
     RdmaTransport reader = open(Transports.config("reader").maxReadBytes(4096));
     PeerConnection connection = Transports.connect(reader, Transports.address("server", server));
 
-    assertEquals(2, QueuePairs.of(connection).getFirst().readDepth());
+    if (!Iwarp.present()) { // siw tells depths the wrong way round
+      assertEquals(2, QueuePairs.of(connection).getFirst().readDepth());
+    }
     assertReads(reader, connection, patternRegion(server, 40_960), 0, 40_960);
   }
 
@@ -134,6 +138,7 @@ class ConnectDeviceTest extends DeviceTest {
   /** Who took it may have vanished; who is still there loses no more than a READ under way. */
   @Test
   void shouldCloseWhatIsHeldLongestWhenTheBudgetIsReached() throws Exception {
+    Iwarp.assumeAbsent("siw's library refuses a queue here, see docs/soft-roce.md");
     Duration held = Duration.ofMillis(500);
     RdmaTransport small = open(Transports.config("small").maxConnections(2).idleTimeout(held));
     PeerAddress address = Transports.address("small", small);
@@ -191,7 +196,7 @@ class ConnectDeviceTest extends DeviceTest {
     RdmaTransport gone = open("server");
     PeerAddress address = Transports.address("server", gone);
     gone.close();
-    assertContains("REJECTED", connectFails(reader, address));
+    assertContains(Iwarp.present() ? "ECONNREFUSED" : "REJECTED", connectFails(reader, address));
     assertContains("next attempt in", connectFails(reader, address));
     assertEquals(0, reader.counters().queuePairs());
     int port = address.address().getPort();
@@ -250,6 +255,7 @@ class ConnectDeviceTest extends DeviceTest {
 
   @Test
   void shouldFailToConnectWhenNobodyHasTheAddress() throws Exception {
+    Iwarp.assumeAbsent("siw's rdma_connect returns when TCP has given up, after two minutes");
     RdmaTransport reader = open(Transports.config("reader").connectTimeout(Duration.ofSeconds(5)));
     byte[] ip = reader.info().address().getAddress().getAddress();
     ip[ip.length - 1] ^= 0x55;

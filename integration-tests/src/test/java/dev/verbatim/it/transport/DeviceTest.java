@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.verbatim.it.machine.Iwarp;
 import dev.verbatim.it.transport.PortControl.StandInFaults;
 import dev.verbatim.transport.ConnectException;
 import dev.verbatim.transport.MemoryRegion;
@@ -13,6 +14,7 @@ import dev.verbatim.transport.PeerConnection;
 import dev.verbatim.transport.RdmaTransport;
 import dev.verbatim.transport.ReadBatch;
 import dev.verbatim.transport.ReadBuffer;
+import dev.verbatim.transport.ReadFailure;
 import dev.verbatim.transport.TransportConfig;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +29,13 @@ import org.junit.jupiter.api.Tag;
  */
 @Tag("device")
 abstract class DeviceTest {
+  /**
+   * How a READ ends that the peer's device refuses. An iWARP device ends the connection instead of
+   * answering, so that nothing tells why.
+   */
+  static final ReadFailure.Kind REFUSED =
+      Iwarp.present() ? ReadFailure.Kind.DISCONNECTED : ReadFailure.Kind.REMOTE_ACCESS;
+
   /** What the libraries open at their first use, and keep, is open. */
   private static boolean warm;
 

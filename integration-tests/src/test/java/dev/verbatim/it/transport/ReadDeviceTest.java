@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.verbatim.it.machine.Iwarp;
 import dev.verbatim.it.transport.PortControl.StandInFaults;
 import dev.verbatim.transport.FilePinMode;
 import dev.verbatim.transport.MemoryRegion;
@@ -57,7 +58,7 @@ class ReadDeviceTest extends DeviceTest {
     ReadBuffer buffer = reader.tryAcquire(length).orElseThrow();
     Outcome outcome = new Outcome();
     connection.read(new ReadBatch(outcome).add(iova, rkey, buffer, 0, length));
-    ReadFailure failure = outcome.assertFailed(ReadFailure.Kind.REMOTE_ACCESS);
+    ReadFailure failure = outcome.assertFailed(REFUSED);
     buffer.release();
     return failure;
   }
@@ -234,6 +235,9 @@ class ReadDeviceTest extends DeviceTest {
   @ParameterizedTest
   @ValueSource(strings = {"before", "across the end", "behind", "virtual address", "wrong key"})
   void shouldRefuseAccessOutsideTheRegion(String where) throws Exception {
+    if (where.equals("virtual address")) {
+      Iwarp.assumeAbsent("siw knows no other address of a region");
+    }
     MemoryRegion region = patternRegion();
     switch (where) {
       case "before" -> readFails(region.iova() - 1, region.rkey(), 1);
@@ -246,11 +250,14 @@ class ReadDeviceTest extends DeviceTest {
     connection = Transports.connectEventually(reader, Transports.address("server", server));
     assertReads(region, 0, 4096);
     TransportCounters counters = reader.counters();
-    assertEquals(1, counters.readFailures().get("REM_ACCESS_ERR"), counters.toString());
+    if (!Iwarp.present()) {
+      assertEquals(1, counters.readFailures().get("REM_ACCESS_ERR"), counters.toString());
+    }
   }
 
   @Test
   void shouldFailOtherBatchesOfAConnectionThatBrokeAndTellEachOnce() throws Exception {
+    Iwarp.assumeAbsent("a refused READ takes earlier ones with it");
     MemoryRegion region = patternRegion();
     ReadBuffer buffer = reader.tryAcquire(2 << 20).orElseThrow();
     List<Outcome> outcomes = new ArrayList<>();

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.verbatim.it.machine.Iwarp;
 import dev.verbatim.it.transport.PortControl.StandInFaults;
 import dev.verbatim.transport.MemoryRegion;
 import dev.verbatim.transport.PeerAddress;
 import dev.verbatim.transport.PeerConnection;
 import dev.verbatim.transport.RdmaTransport;
-import dev.verbatim.transport.ReadFailure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -30,6 +30,9 @@ class SecurityDeviceTest extends DeviceTest {
   @ValueSource(
       strings = {"neighbour's address", "neighbour's key", "re-used address", "re-used key"})
   void shouldRefuseAReadByAnAddressAndAKeyThatDoNotBelongTogether(String what) throws Exception {
+    if (what.equals("re-used address")) {
+      Iwarp.assumeAbsent("siw goes by virtual addresses, which may be the same again");
+    }
     RdmaTransport server = open("server");
     RdmaTransport reader = open("reader");
     PeerAddress address = Transports.address("server", server);
@@ -46,7 +49,7 @@ class SecurityDeviceTest extends DeviceTest {
         what.endsWith("address")
             ? post(reader, connection, firstIova, second.rkey(), 1)
             : post(reader, connection, second.iova(), firstKey, 1);
-    outcome.assertFailed(ReadFailure.Kind.REMOTE_ACCESS);
+    outcome.assertFailed(REFUSED);
     PeerConnection again = Transports.connectEventually(reader, address);
     assertReads(reader, again, second, 0, REGION);
   }
@@ -60,8 +63,7 @@ class SecurityDeviceTest extends DeviceTest {
     patternRegion(server, REGION);
     MemoryRegion region = patternRegion(other, REGION);
     PeerConnection connection = Transports.connect(reader, Transports.address("server", server));
-    post(reader, connection, region.iova(), region.rkey(), 1)
-        .assertFailed(ReadFailure.Kind.REMOTE_ACCESS);
+    post(reader, connection, region.iova(), region.rkey(), 1).assertFailed(REFUSED);
     PeerConnection right = Transports.connect(reader, Transports.address("other", other));
     assertReads(reader, right, region, 0, REGION);
   }
