@@ -61,10 +61,13 @@ final class Fleet {
   }
 
   private static Map<String, BlockManagerId> executors() {
+    SparkEnv env = SparkEnv.get();
+    if (env == null) {
+      throw new IllegalStateException(
+          "Spark has ended the application before an executor came: see its log above");
+    }
     Map<String, BlockManagerId> executors = new LinkedHashMap<>();
-    CollectionConverters.asJava(SparkEnv.get().blockManager().master().getMemoryStatus())
-        .keySet()
-        .stream()
+    CollectionConverters.asJava(env.blockManager().master().getMemoryStatus()).keySet().stream()
         .filter(id -> !id.isDriver())
         .sorted((a, b) -> compare(a.executorId(), b.executorId()))
         .forEach(id -> executors.put(id.executorId(), id));
