@@ -5,15 +5,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.verbatim.it.spark.fixture.Deadline;
+import dev.verbatim.it.spark.fixture.Gateway;
+import dev.verbatim.it.spark.fixture.HistoryServer;
+import dev.verbatim.it.spark.fixture.Places;
 import dev.verbatim.it.spark.fixture.SparkRest;
 import dev.verbatim.it.spark.fixture.TestCluster;
 import dev.verbatim.it.spark.fixture.TestCluster.Outcome;
 import dev.verbatim.shuffle.RdmaShuffleManager;
 import dev.verbatim.shuffle.metrics.ShuffleReport;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
@@ -27,11 +32,16 @@ class StandInUiTest extends UiTests {
   private static final List<String> COLUMNS =
       List.of("shuffleReadBytes", "shuffleReadRecords", "shuffleWriteBytes", "shuffleWriteRecords");
 
+  private final Path events = Places.temporary("events");
   private List<List<Long>> stockStages;
+  private ShuffleReport last;
+
+  /** Null while the driver's is to be seen. */
+  private String historyUi;
 
   @Override
   String ui() {
-    return cluster().session().sparkContext().uiWebUrl().get();
+    return historyUi == null ? cluster().session().sparkContext().uiWebUrl().get() : historyUi;
   }
 
   @Override
@@ -43,7 +53,9 @@ class StandInUiTest extends UiTests {
       SCENARIO.run(stock.session());
       stockStages = stages(SparkRest.stages(stock.session().sparkContext()));
     }
-    return super.settings(application);
+    return super.settings(application)
+        .set("spark.eventLog.enabled", true)
+        .set("spark.eventLog.dir", events.toUri());
   }
 
   /** The columns of each stage that shuffles, and its blocks. */
@@ -86,17 +98,9 @@ class StandInUiTest extends UiTests {
   @Test
   @Order(2)
   void shouldShowWhatTheExecutorsHaveReported() {
-    show("/executors/");
-    browser.script("document.querySelector('a[href$=\"/rdma/\"]').click()");
-    browser.await("document.getElementById('executors-table')");
-    assertEquals(List.of(), browser.errors());
-    assertTrue(browser.script("return document.title").asText().contains("RDMA"));
+    openTab();
     awaitTab("PORT_ACTIVE");
-    String text = browser.text();
-    assertTrue(text.contains("2 with RDMA, 2 of them with an active port; 0 without"), text);
-    rows("executors-table")
-        .values()
-        .forEach(row -> assertTrue(row.get("Address").text().matches(".+:\\d+"), row::toString));
+    assertSummaryAndAddresses();
     picture("rdma-live");
   }
 
@@ -104,20 +108,7 @@ class StandInUiTest extends UiTests {
   @Order(3)
   void shouldOrderTheTableWhenAHeaderIsClicked() {
     show("/rdma/");
-    for (String direction : List.of("▴", "▾")) {
-      browser.script(
-          """
-          [...document.querySelectorAll('#executors-table th a')]
-              .find(link => link.innerText.startsWith('READs')).click()
-          """);
-      browser.await(
-          "[...document.querySelectorAll('#executors-table th')]"
-              + ".some(title => title.innerText.startsWith('READs')"
-              + " && title.innerText.includes('"
-              + direction
-              + "'))");
-    }
-    assertEquals(List.of(), browser.errors());
+    orderByReads();
     assertShows(RdmaShuffleManager.report(), "PORT_ACTIVE");
   }
 
@@ -141,5 +132,71 @@ class StandInUiTest extends UiTests {
         Duration.ofSeconds(30),
         () -> RdmaShuffleManager.report().total().transport().portsActive() == active,
         RdmaShuffleManager::report);
+  }
+
+  /** As a user finds it. */
+  private void openTab() {
+    show("/executors/");
+    String link = "document.querySelector('a[href$=\"/rdma/\"]')";
+    browser.await(link);
+    browser.script(link + ".click()");
+    browser.await("document.getElementById('executors-table')");
+    assertEquals(List.of(), browser.errors());
+    assertTrue(browser.script("return document.title").asText().contains("RDMA"));
+  }
+
+  private void assertSummaryAndAddresses() {
+    String text = browser.text();
+    assertTrue(text.contains("2 with RDMA, 2 of them with an active port; 0 without"), text);
+    rows("executors-table")
+        .values()
+        .forEach(row -> assertTrue(row.get("Address").text().matches(".+:\\d+"), row::toString));
+  }
+
+  /** Clicks the header, once for each direction. */
+  private void orderByReads() {
+    for (String direction : List.of("▴", "▾")) {
+      browser.script(
+          """
+          [...document.querySelectorAll('#executors-table th a')]
+              .find(link => link.innerText.startsWith('READs')).click()
+          """);
+      browser.await(
+          "[...document.querySelectorAll('#executors-table th')]"
+              + ".some(title => title.innerText.startsWith('READs')"
+              + " && title.innerText.includes('"
+              + direction
+              + "'))");
+    }
+    assertEquals(List.of(), browser.errors());
+  }
+
+  /** What executors tell while they end comes after the last event for the event log. */
+  @AfterAll
+  final void keepReport() {
+    last = RdmaShuffleManager.report();
+  }
+
+  /** The event log is complete now; a history server shows the same. */
+  @Override
+  void checkAfterStop() {
+    super.checkAfterStop();
+    try (HistoryServer history = new HistoryServer(events);
+        Gateway gateway = new Gateway(history.url())) {
+      history.await(applicationId());
+      startBrowser(); // the one of the tests is closed by now
+      for (String url : List.of(history.url(), gateway.url())) {
+        historyUi = url + "/history/" + applicationId();
+        openTab();
+        assertEquals(historyUi + "/rdma/", browser.address().toString());
+        assertShows(last, "PORT_ACTIVE");
+        assertSummaryAndAddresses();
+        orderByReads();
+        assertShows(last, "PORT_ACTIVE");
+      }
+      picture("rdma-history");
+    } finally {
+      stopBrowser();
+    }
   }
 }
