@@ -2,9 +2,7 @@ package dev.verbatim.it.transport;
 
 import dev.verbatim.transport.BufferSlice;
 import dev.verbatim.transport.EndpointGroup;
-import dev.verbatim.transport.EndpointListener;
 import dev.verbatim.transport.RdmaEndpoint;
-import dev.verbatim.transport.WorkCompletion;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -23,16 +21,19 @@ record EndpointPair(
    */
   static EndpointPair connect(EndpointGroup from, EndpointGroup to, Consumer<RdmaEndpoint> prepare)
       throws Exception {
-    EndpointRecorder nearSays = new EndpointRecorder();
-    EndpointRecorder farSays = new EndpointRecorder();
-    EndpointListener farListener = prepared(farSays, prepare);
+    return connect(from, new EndpointRecorder(), to, new EndpointRecorder(prepare));
+  }
+
+  static EndpointPair connect(
+      EndpointGroup from, EndpointRecorder nearSays, EndpointGroup to, EndpointRecorder farSays)
+      throws Exception {
     CompletableFuture<RdmaEndpoint> far = new CompletableFuture<>();
     InetSocketAddress address =
         to.listen(
             0,
             request ->
                 request
-                    .accept(farListener)
+                    .accept(farSays)
                     .whenComplete(
                         (endpoint, failure) -> {
                           if (failure == null) {
@@ -43,25 +44,6 @@ record EndpointPair(
                         }));
     RdmaEndpoint near = from.connect(address, new byte[0], nearSays).get(60, TimeUnit.SECONDS);
     return new EndpointPair(near, nearSays, far.get(60, TimeUnit.SECONDS), farSays);
-  }
-
-  private static EndpointListener prepared(EndpointRecorder to, Consumer<RdmaEndpoint> prepare) {
-    return new EndpointListener() {
-      @Override
-      public void onPrepared(RdmaEndpoint endpoint) {
-        prepare.accept(endpoint);
-      }
-
-      @Override
-      public void onCompletion(RdmaEndpoint endpoint, WorkCompletion completion) {
-        to.onCompletion(endpoint, completion);
-      }
-
-      @Override
-      public void onClosed(RdmaEndpoint endpoint, String reason) {
-        to.onClosed(endpoint, reason);
-      }
-    };
   }
 
   /** As {@link RdmaEndpoint#receive} where nothing is expected to fail. */

@@ -13,11 +13,30 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** Keeps what an endpoint tells until the test asks for it. */
 class EndpointRecorder implements EndpointListener {
   private final BlockingQueue<WorkCompletion> completions = new LinkedBlockingQueue<>();
   private final BlockingQueue<String> ends = new LinkedBlockingQueue<>();
+
+  private final Consumer<RdmaEndpoint> prepare;
+
+  EndpointRecorder() {
+    this(_ -> {});
+  }
+
+  /**
+   * @param prepare posts receives before anything can come
+   */
+  EndpointRecorder(Consumer<RdmaEndpoint> prepare) {
+    this.prepare = prepare;
+  }
+
+  @Override
+  public void onPrepared(RdmaEndpoint endpoint) {
+    prepare.accept(endpoint);
+  }
 
   @Override
   public void onCompletion(RdmaEndpoint endpoint, WorkCompletion completion) {

@@ -31,6 +31,17 @@ class EndpointTroubleDeviceTest extends DeviceTest {
     return new EndpointConfig().rnrRetry(7).rnrDelay(Duration.ofMillis(1));
   }
 
+  /** Listens, and does something on each completion. */
+  private static EndpointRecorder onCompletion(Runnable action) {
+    return new EndpointRecorder() {
+      @Override
+      public void onCompletion(RdmaEndpoint endpoint, WorkCompletion completion) {
+        super.onCompletion(endpoint, completion);
+        action.run();
+      }
+    };
+  }
+
   private EndpointGroup group(String name, EndpointConfig config) throws Exception {
     return open(name).openGroup(config);
   }
@@ -136,26 +147,9 @@ class EndpointTroubleDeviceTest extends DeviceTest {
     EndpointPair first =
         EndpointPair.connect(nearGroup, farGroup, far -> EndpointPair.receive(far, 1, room.all()));
     EndpointPair second = EndpointPair.connect(nearGroup, farGroup);
-    EndpointRecorder closing =
-        new EndpointRecorder() {
-          @Override
-          public void onCompletion(RdmaEndpoint endpoint, WorkCompletion completion) {
-            super.onCompletion(endpoint, completion);
-            nearGroup.close();
-          }
-        };
-    var address =
-        farGroup.listen(
-            0,
-            request ->
-                request.accept(
-                    new EndpointRecorder() {
-                      @Override
-                      public void onPrepared(RdmaEndpoint endpoint) {
-                        EndpointPair.receive(endpoint, 9, room.all());
-                      }
-                    }));
-    RdmaEndpoint third = nearGroup.connect(address, new byte[0], closing).get(60, TimeUnit.SECONDS);
+    EndpointRecorder closing = onCompletion(nearGroup::close);
+    var receiving = new EndpointRecorder(far -> EndpointPair.receive(far, 9, room.all()));
+    RdmaEndpoint third = EndpointPair.connect(nearGroup, closing, farGroup, receiving).near();
     second.near().send(1, own.all());
     third.send(2, own.all());
     closing.succeeded(2, WorkOperation.SEND);
@@ -165,9 +159,7 @@ class EndpointTroubleDeviceTest extends DeviceTest {
     closing.closed();
     first.farSays().failed(1, WcStatus.WR_FLUSH_ERR);
     assertThrows(IllegalStateException.class, () -> nearGroup.allocate(8));
-    assertThrows(
-        IllegalStateException.class,
-        () -> nearGroup.connect(address, new byte[0], new EndpointRecorder()));
+    assertThrows(IllegalStateException.class, () -> EndpointPair.connect(nearGroup, farGroup));
     Transports.await("freed", () -> ownIsClosed(own));
   }
 
@@ -178,26 +170,9 @@ class EndpointTroubleDeviceTest extends DeviceTest {
     EndpointGroup nearGroup = transport.openGroup(patient());
     EndpointGroup farGroup = group("far", patient());
     EndpointBuffer own = nearGroup.allocate(8);
-    EndpointRecorder closing =
-        new EndpointRecorder() {
-          @Override
-          public void onCompletion(RdmaEndpoint endpoint, WorkCompletion completion) {
-            super.onCompletion(endpoint, completion);
-            transport.close();
-          }
-        };
-    var address =
-        farGroup.listen(
-            0,
-            request ->
-                request.accept(
-                    new EndpointRecorder() {
-                      @Override
-                      public void onPrepared(RdmaEndpoint endpoint) {
-                        EndpointPair.receive(endpoint, 1);
-                      }
-                    }));
-    nearGroup.connect(address, new byte[0], closing).get(60, TimeUnit.SECONDS).send(1);
+    EndpointRecorder closing = onCompletion(transport::close);
+    var receiving = new EndpointRecorder(far -> EndpointPair.receive(far, 1));
+    EndpointPair.connect(nearGroup, closing, farGroup, receiving).near().send(1);
     closing.succeeded(1, WorkOperation.SEND);
     closing.closed();
     Transports.await("freed", () -> ownIsClosed(own));
@@ -297,26 +272,17 @@ class EndpointTroubleDeviceTest extends DeviceTest {
     EndpointBuffer own = nearGroup.allocate(8);
     EndpointBuffer room = farGroup.allocate(16);
     EndpointRecorder throwing =
-        new EndpointRecorder() {
-          @Override
-          public void onCompletion(RdmaEndpoint endpoint, WorkCompletion completion) {
-            super.onCompletion(endpoint, completion);
-            throw new IllegalStateException("a fault of the program, wanted by the test");
-          }
-        };
-    var address =
-        farGroup.listen(
-            0,
-            request ->
-                request.accept(
-                    new EndpointRecorder() {
-                      @Override
-                      public void onPrepared(RdmaEndpoint endpoint) {
-                        EndpointPair.receive(endpoint, 1, room.slice(0, 8));
-                        EndpointPair.receive(endpoint, 2, room.slice(8, 8));
-                      }
-                    }));
-    RdmaEndpoint near = nearGroup.connect(address, new byte[0], throwing).get(60, TimeUnit.SECONDS);
+        onCompletion(
+            () -> {
+              throw new IllegalStateException("a fault of the program, wanted by the test");
+            });
+    var receiving =
+        new EndpointRecorder(
+            far -> {
+              EndpointPair.receive(far, 1, room.slice(0, 8));
+              EndpointPair.receive(far, 2, room.slice(8, 8));
+            });
+    RdmaEndpoint near = EndpointPair.connect(nearGroup, throwing, farGroup, receiving).near();
     near.send(1, own.all());
     throwing.succeeded(1, WorkOperation.SEND);
     near.send(2, own.all());
