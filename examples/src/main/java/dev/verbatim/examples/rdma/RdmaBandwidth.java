@@ -23,21 +23,13 @@ import picocli.CommandLine.Option;
       "then on the other. Exit code: 0 measured, 1 failed, 2 wrong use, 3 no RDMA device."
     })
 public final class RdmaBandwidth implements Callable<Integer>, RdmaTool.Columns {
-  @Mixin private ToolOptions options;
+  @Mixin private final ToolOptions options = new ToolOptions("64K,1M");
 
   @Option(
       names = {"-o", "--operation"},
       defaultValue = "READ",
       description = "READ, WRITE, SEND or PING_PONG (default: ${DEFAULT-VALUE}).")
   private MeasuredOperation operation;
-
-  @Option(
-      names = {"-s", "--sizes"},
-      split = ",",
-      defaultValue = "64K,1M",
-      description =
-          "Bytes of a message, in order; K, M and G are 2^10, 2^20, 2^30 (default: ${DEFAULT-VALUE}).")
-  private List<String> sizes;
 
   @Option(
       names = {"-q", "--queue-pairs"},
@@ -66,10 +58,8 @@ public final class RdmaBandwidth implements Callable<Integer>, RdmaTool.Columns 
       throw new IllegalArgumentException("--queue-pairs and --depth are from 1");
     }
     List<MeasureConfig> configs =
-        ToolOptions.sizes(sizes).stream()
-            .map(
-                bytes ->
-                    options.measure(bytes).operation(operation).queuePairs(queuePairs).depth(depth))
+        options.measurements().stream()
+            .map(config -> config.operation(operation).queuePairs(queuePairs).depth(depth))
             .toList();
     // Room for the connections of the size before, which a server may still have to end.
     return new RdmaTool(options, options.endpoints(2 * queuePairs, depth)).run(configs, this);

@@ -25,7 +25,7 @@ public final class RdmaPingPong implements Callable<Integer>, RdmaTool.Columns {
   /** As many clients may measure at a time, one after the other where it matters. */
   private static final int CLIENTS = 16;
 
-  @Mixin private ToolOptions options;
+  @Mixin private final ToolOptions options = new ToolOptions("2,8,64,512,4K,64K");
 
   @Option(
       names = {"-o", "--operation"},
@@ -35,14 +35,6 @@ public final class RdmaPingPong implements Callable<Integer>, RdmaTool.Columns {
         "(default: ${DEFAULT-VALUE})."
       })
   private MeasuredOperation operation;
-
-  @Option(
-      names = {"-s", "--sizes"},
-      split = ",",
-      defaultValue = "2,8,64,512,4K,64K",
-      description =
-          "Bytes of a message, in order; K, M and G are 2^10, 2^20, 2^30 (default: ${DEFAULT-VALUE}).")
-  private List<String> sizes;
 
   /** Command line entry. */
   public static void main(String[] arguments) {
@@ -56,9 +48,7 @@ public final class RdmaPingPong implements Callable<Integer>, RdmaTool.Columns {
   @Override
   public Integer call() throws Exception {
     List<MeasureConfig> configs =
-        ToolOptions.sizes(sizes).stream()
-            .map(bytes -> options.measure(bytes).operation(operation))
-            .toList();
+        options.measurements().stream().map(config -> config.operation(operation)).toList();
     return new RdmaTool(options, options.endpoints(CLIENTS, 1)).run(configs, this);
   }
 

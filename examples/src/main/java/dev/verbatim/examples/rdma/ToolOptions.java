@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
@@ -35,6 +36,12 @@ final class ToolOptions {
 
   @Option(names = "--address", description = "Own address, which selects the port of a device.")
   private InetAddress address;
+
+  @Option(
+      names = {"-s", "--sizes"},
+      description =
+          "Bytes of a message, in order; K, M and G are 2^10, 2^20, 2^30 (default: ${DEFAULT-VALUE}).")
+  private String sizes;
 
   @Option(
       names = {"-n", "--iterations"},
@@ -76,6 +83,13 @@ final class ToolOptions {
   @Option(names = "--json", description = "File for what was measured.")
   private Path json;
 
+  /**
+   * @param sizes that are measured unless others are asked for
+   */
+  ToolOptions(String sizes) {
+    this.sizes = sizes;
+  }
+
   /** Where to measure, empty for the server. */
   Optional<InetSocketAddress> server() {
     return Optional.ofNullable(server).map(host -> new InetSocketAddress(host, port));
@@ -115,20 +129,20 @@ final class ToolOptions {
         .trafficClass(trafficClass);
   }
 
-  MeasureConfig measure(long bytes) {
-    return new MeasureConfig()
-        .bytes(bytes)
-        .iterations(iterations)
-        .warmUp(warmUp)
-        .duration(Duration.ofNanos((long) (seconds * 1e9)));
+  /** A measurement of each size, without what one tool alone knows. */
+  List<MeasureConfig> measurements() {
+    return Arrays.stream(sizes.split(","))
+        .map(
+            size ->
+                new MeasureConfig()
+                    .bytes(bytes(size))
+                    .iterations(iterations)
+                    .warmUp(warmUp)
+                    .duration(Duration.ofNanos((long) (seconds * 1e9))))
+        .toList();
   }
 
-  /** Sizes as {@code --sizes} takes them. */
-  static List<Long> sizes(List<String> words) {
-    return words.stream().map(ToolOptions::size).toList();
-  }
-
-  private static long size(String word) {
+  private static long bytes(String word) {
     int unit = "KMG".indexOf(Character.toUpperCase(word.charAt(word.length() - 1))) + 1;
     String number = unit == 0 ? word : word.substring(0, word.length() - 1);
     try {

@@ -21,21 +21,23 @@ import picocli.CommandLine;
 
 class ToolOptionsTest {
   private static ToolOptions parse(String... arguments) {
-    ToolOptions options = new ToolOptions();
+    ToolOptions options = new ToolOptions("100");
     CommandLine.populateCommand(options, arguments);
     return options;
   }
 
   @Test
   void shouldReadSizesWithUnits() {
-    assertEquals(
-        List.of(1L, 2048L, 3L << 20, 1L << 30), ToolOptions.sizes(List.of("1", "2k", "3M", "1G")));
+    assertEquals(List.of(1L, 2048L, 3L << 20, 1L << 30), bytes("--sizes", "1,2k,3M,1G"));
     for (String wrong : List.of("K", "x", "1T", "9999999999G")) {
       String seen =
-          assertThrows(IllegalArgumentException.class, () -> ToolOptions.sizes(List.of(wrong)))
-              .getMessage();
+          assertThrows(IllegalArgumentException.class, () -> bytes("--sizes", wrong)).getMessage();
       assertTrue(seen.contains(wrong), seen);
     }
+  }
+
+  private static List<Long> bytes(String... arguments) {
+    return parse(arguments).measurements().stream().map(MeasureConfig::bytes).toList();
   }
 
   @Test
@@ -73,7 +75,7 @@ class ToolOptionsTest {
     assertEquals(1, endpoints.numaNode());
     assertEquals(0, endpoints.inlineBytes());
     assertEquals(106, endpoints.trafficClass());
-    MeasureConfig measure = options.measure(100);
+    MeasureConfig measure = options.measurements().getFirst();
     assertEquals(100, measure.bytes());
     assertEquals(7, measure.iterations());
     assertEquals(3, measure.warmUp());
