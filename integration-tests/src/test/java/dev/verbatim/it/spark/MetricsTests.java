@@ -46,11 +46,8 @@ abstract class MetricsTests extends ApplicationTests {
   TestCluster.Builder settings(TestCluster.Builder application) {
     return application
         .executors(EXECUTORS)
-        .set("spark.cleaner.referenceTracking", false) // shuffles stay while they are counted
-        .set("spark.ui.enabled", true)
-        .set("spark.ui.port", 0)
-        .set("spark.metrics.conf", Scrape.CONF.resolve("metrics.properties"))
-        .set("spark.shuffle.rdma.metrics.reportInterval", "200ms");
+        .shown()
+        .set("spark.metrics.conf", Scrape.CONF.resolve("metrics.properties"));
   }
 
   final String ui() {

@@ -60,12 +60,7 @@ abstract class UiTests extends ApplicationTests {
 
   @Override
   TestCluster.Builder settings(TestCluster.Builder application) {
-    return application
-        .executors(EXECUTORS)
-        .set("spark.cleaner.referenceTracking", false) // shuffles stay while they are counted
-        .set("spark.ui.enabled", true)
-        .set("spark.ui.port", 0)
-        .set("spark.shuffle.rdma.metrics.reportInterval", "200ms");
+    return application.executors(EXECUTORS).shown();
   }
 
   /** Where the user interface is, without a slash at its end. */
