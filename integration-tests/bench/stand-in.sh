@@ -9,6 +9,13 @@ use_stand_in() {
   [ -z "$2" ] || export VERBATIM_STANDIN_MODEL=$2
 }
 
+# model_card [MODEL]: builds the device below work/, and lets this script's programs find it as a model of a network card. At the root
+# of the repository.
+model_card() {
+  make --quiet -C integration-tests/stand-in OUT="$PWD/work/stand-in"
+  use_stand_in "$PWD/work/stand-in" "${1:-latency_us=3 gbps=100}"
+}
+
 # spark_on_stand_in CLASS ARGUMENT...: ends with a program whose Spark applications give the device to their executors.
 # After class-path.sh.
 spark_on_stand_in() {
