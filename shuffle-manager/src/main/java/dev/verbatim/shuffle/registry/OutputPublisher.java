@@ -185,7 +185,7 @@ public final class OutputPublisher {
 
   private synchronized void checkSoon() {
     if (!soonCheck) {
-      soonCheck = schedule(this::check, delay.toNanos());
+      soonCheck = schedule(() -> check(false), delay.toNanos());
     }
   }
 
@@ -200,17 +200,13 @@ public final class OutputPublisher {
     }
   }
 
-  private void check() {
+  private void check(boolean late) {
     synchronized (this) {
-      soonCheck = false;
-      decide();
-    }
-    flush();
-  }
-
-  private void checkLate() {
-    synchronized (this) {
-      lateCheck = false;
+      if (late) {
+        lateCheck = false;
+      } else {
+        soonCheck = false;
+      }
       decide();
     }
     flush();
@@ -225,7 +221,7 @@ public final class OutputPublisher {
     if (left <= 0 || !gathered.stream().allMatch(this::waitsForOthers)) {
       due = true;
     } else if (!lateCheck) {
-      lateCheck = schedule(this::checkLate, left);
+      lateCheck = schedule(() -> check(true), left);
     }
   }
 
