@@ -23,7 +23,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -46,19 +45,11 @@ public final class DriverRegistry {
   private static final ThrottledLog LOG =
       new ThrottledLog(LoggerFactory.getLogger(DriverRegistry.class));
 
-  /** Removed shuffles that are told of. */
-  static final int MOST_ENDED = 1000;
-
   private final byte[] token = new byte[32];
   private final Duration hold;
-  private final IntPredicate live;
   private final TableSharing how;
   private final ScheduledExecutorService timer;
-  private final Map<Integer, ShuffleTable> tables = new HashMap<>();
-
-  /** Shuffles that were removed last, in the order of that. */
-  private final LinkedHashMap<Integer, ShuffleOutputs> ended = new LinkedHashMap<>();
-
+  private final ShuffleTables tables;
   private final Map<String, PeerState> peers = new HashMap<>();
   private final ExecutorLedger ledger = new ExecutorLedger();
   private final HeldQuestions questions = new HeldQuestions();
@@ -80,7 +71,7 @@ public final class DriverRegistry {
     this.how = how;
     this.hold = hold;
     this.timer = timer;
-    this.live = live;
+    this.tables = new ShuffleTables(live);
     new SecureRandom().nextBytes(token);
   }
 
@@ -101,7 +92,7 @@ public final class DriverRegistry {
                 : new PeerState.On(message.listener());
         PeerState before = peers.put(executorId, now);
         if (before != null && !before.equals(now)) {
-          tables.values().forEach(ShuffleTable::forgetAnswers);
+          tables.forgetAnswers();
         }
         if (message.listener() == null) { // or else its records are waited for on
           settle(questions.takeAll(), answers);
@@ -124,7 +115,7 @@ public final class DriverRegistry {
       for (Publish.Entry entry : message.entries()) {
         // A message's records are mostly of one shuffle, and of one executor.
         if (before == null || before.shuffleId() != entry.shuffleId()) {
-          table = live.test(entry.shuffleId()) ? table(entry.shuffleId()) : null;
+          table = tables.open(entry.shuffleId());
         }
         if (before == null || !isOfSameExecutor(before, entry)) {
           known = peers.containsKey(entry.output().executorId());
@@ -151,29 +142,12 @@ public final class DriverRegistry {
     return one.output().executorId().equals(other.output().executorId());
   }
 
-  private ShuffleTable table(int shuffleId) {
-    ShuffleTable table = tables.get(shuffleId);
-    if (table == null) {
-      // Spark's cleaner tells of a removal first and then has its tracker forget the shuffle: of
-      // records that came in between nobody would tell again.
-      for (int id : List.copyOf(tables.keySet())) {
-        if (!live.test(id)) {
-          drop(id);
-        }
-      }
-      ended.remove(shuffleId);
-      table = new ShuffleTable();
-      tables.put(shuffleId, table);
-    }
-    return table;
-  }
-
   synchronized void report(Report message) {
     ledger.report(message.executorId(), message.counters());
   }
 
   synchronized Table sync(Sync message) {
-    boolean gone = !live.test(message.shuffleId());
+    boolean gone = !tables.isLive(message.shuffleId());
     ShuffleTable table = tables.get(message.shuffleId());
     if (table == null) {
       return new Table(gone, 0, false, List.of(), List.of());
@@ -216,7 +190,7 @@ public final class DriverRegistry {
   private ShuffleTable.Sharing sharing(Sync message, Function<Message, byte[]> encode) {
     ShuffleTable table = tables.get(message.shuffleId());
     boolean may = how != null && message.shareable() && message.position() == 0;
-    if (!may || table == null || !live.test(message.shuffleId())) {
+    if (!may || table == null || !tables.isLive(message.shuffleId())) {
       return null;
     }
     try {
@@ -230,7 +204,7 @@ public final class DriverRegistry {
   private synchronized byte[] encoded(Sync message, Function<Message, byte[]> encode) {
     ShuffleTable table = tables.get(message.shuffleId());
     Supplier<byte[]> make = () -> encode.apply(sync(message));
-    return table == null || !live.test(message.shuffleId())
+    return table == null || !tables.isLive(message.shuffleId())
         ? make.get()
         : table.answer(message.position(), make);
   }
@@ -241,7 +215,7 @@ public final class DriverRegistry {
     synchronized (this) {
       Held held = new Held(message, reply);
       held.position = firstMissing(held);
-      boolean worthWaiting = live.test(message.shuffleId()) && !hold.isZero();
+      boolean worthWaiting = tables.isLive(message.shuffleId()) && !hold.isZero();
       if (worthWaiting && !isReady(held) && schedule(held)) {
         questions.hold(held);
         return;
@@ -267,7 +241,7 @@ public final class DriverRegistry {
     synchronized (this) {
       peers.remove(executorId);
       ledger.lose(executorId);
-      tables.values().forEach(table -> table.removeExecutor(executorId));
+      tables.removeExecutor(executorId);
       settle(questions.takeAll(), answers);
     }
     answers.forEach(Runnable::run);
@@ -276,21 +250,10 @@ public final class DriverRegistry {
   public void removeShuffle(int shuffleId) {
     List<Runnable> answers = new ArrayList<>();
     synchronized (this) {
-      drop(shuffleId);
+      tables.remove(shuffleId);
       questions.takeShuffle(shuffleId).forEach(held -> answers.add(answered(held)));
     }
     answers.forEach(Runnable::run);
-  }
-
-  private void drop(int shuffleId) {
-    ShuffleTable table = tables.remove(shuffleId);
-    if (table != null) {
-      table.forgetAnswers();
-      ended.put(shuffleId, table.outputs().ended());
-      if (ended.size() > MOST_ENDED) {
-        ended.pollFirstEntry();
-      }
-    }
   }
 
   public ShuffleReport report() {
@@ -315,14 +278,12 @@ public final class DriverRegistry {
 
   /** What map outputs of each shuffle there are, by its id; of those removed the last ones too. */
   public synchronized Map<Integer, ShuffleOutputs> shuffles() {
-    Map<Integer, ShuffleOutputs> shuffles = new HashMap<>(ended);
-    tables.forEach((id, table) -> shuffles.put(id, table.outputs()));
-    return shuffles;
+    return tables.outputs();
   }
 
   /** Records held, for tests and user interfaces. */
   public synchronized int records() {
-    return tables.values().stream().mapToInt(ShuffleTable::size).sum();
+    return tables.records();
   }
 
   /**
@@ -360,7 +321,7 @@ public final class DriverRegistry {
     }
     Set<String> executors = new LinkedHashSet<>(List.of(question.executorId()));
     addExecutors(outputs, executors);
-    boolean gone = !live.test(question.shuffleId());
+    boolean gone = !tables.isLive(question.shuffleId());
     return new Table(gone, 0, false, states(executors), outputs);
   }
 

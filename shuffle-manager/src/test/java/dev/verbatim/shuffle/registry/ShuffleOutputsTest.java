@@ -80,12 +80,12 @@ class ShuffleOutputsTest extends DriverRegistryFixture {
 
   @Test
   void shouldForgetTheFirstOnesWhenVeryManyShufflesWereRemoved() {
-    for (int id = 100; id < 110 + DriverRegistry.MOST_ENDED; id++) {
+    for (int id = 100; id < 110 + ShuffleTables.MOST_ENDED; id++) {
       live.add(id);
       publish(id, registered(id, "1", 1));
       remove(id);
     }
-    assertEquals(DriverRegistry.MOST_ENDED, registry.shuffles().size());
+    assertEquals(ShuffleTables.MOST_ENDED, registry.shuffles().size());
     assertFalse(registry.shuffles().containsKey(109));
     assertTrue(registry.shuffles().containsKey(110));
   }
