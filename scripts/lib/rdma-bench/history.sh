@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# Sourced by rdma-bench: figures as a line each and as JSON, compared with the last of the same pair, devices and settings,
-# and kept: one file for a pair of hosts, a line of JSON for a run. These lines are read back by the form in which they are written.
+# Sourced by rdma-bench: figures as a line each and as JSON, compared with the last and the best of the same pair, devices and
+# settings, and kept: one file for a pair of hosts, a line of JSON for a run. These lines are read back by the form in which they are written.
 
 json_number() { if [ "$1" = - ]; then printf null; else printf '%s' "$1"; fi; }
 json_boolean() { if [ "$1" = 1 ]; then printf true; else printf false; fi; }
@@ -19,12 +19,12 @@ describe_settings() {
   printf '}'
 }
 
-open_history() { # sets before[FIGURE] to the last value of each
-  local name value
+open_history() { # sets before[FIGURE] to the last value of each, and best[FIGURE]
+  local name last most
   settings=$(describe_settings)
   [ -d "$history" ] || mkdir -p "$history" || fail "cannot make the folder $history: name another by --history"
   history_file=$history/$(uname -n)--$peer_name.jsonl
-  declare -gA before=()
+  declare -gA before=() best=()
   runs_before=0
   [ -e "$history_file" ] || return 0
   if ! [ -r "$history_file" ] || ! [ -w "$history_file" ]; then
@@ -33,10 +33,13 @@ open_history() { # sets before[FIGURE] to the last value of each
   grep -F -- "$settings" "$history_file" >"$work/before" || return 0
   runs_before=$(wc -l <"$work/before")
   time_before=$(tail -n 1 "$work/before" | sed 's/^{"time":"\([^"]*\)".*/\1/')
-  while read -r name value; do
-    before[$name]=$value
+  while read -r name last most; do
+    before[$name]=$last best[$name]=$most
   done < <(grep -o '{"name":"[^"]*","unit":"[^"]*","value":[^,}]*' "$work/before" |
-    sed 's/^{"name":"\([^"]*\)".*"value":\(.*\)$/\1 \2/')
+    sed 's/^{"name":"\([^"]*\)","unit":"\([^"]*\)","value":\(.*\)$/\1 \2 \3/' |
+    awk '!($1 in best) || ($2 == "us" ? $3 < best[$1] : $3 > best[$1]) { best[$1] = $3 }
+      { last[$1] = $3 }
+      END { for (name in last) print name, last[name], best[name] }')
 }
 
 say() { if [ "$as_json" = 1 ]; then printf '%s\n' "$*" >&2; else printf '%s\n' "$*"; fi; }
@@ -51,18 +54,18 @@ begin_report() {
   else
     say "before: last of $runs_before runs with these devices and settings, $time_before"
   fi
-  say "$(printf '%-24s %12s %12s %9s' figure now before change)"
+  say "$(printf '%-24s %12s %12s %9s %12s' figure now before change best)"
 }
 
 report() { # NAME UNIT VALUE DETAIL
-  local name=$1 unit=$2 value=$3 detail=$4 old=${before[$1]:-} change='' bad=0 shown text=''
+  local name=$1 unit=$2 value=$3 detail=$4 old=${before[$1]:-} most=${best[$1]:-} change='' bad=0 shown text=''
   if [ -n "$old" ]; then
-    read -r change bad < <(awk -v now="$value" -v old="$old" -v unit="$unit" -v limit="${limit:--1}" 'BEGIN {
-      if (old <= 0) { print "0 0"; exit }
-      change = (now - old) * 100 / old
-      loss = (unit == "us") ? change : -change
-      bad = (limit >= 0 && loss > limit + 0)
-      printf "%.1f %d\n", change, bad }')
+    # What is a little worse each time, or stays bad, is worse than the best, not than the last.
+    read -r change bad < <(awk -v now="$value" -v old="$old" -v best="$most" -v unit="$unit" -v limit="${limit:--1}" 'BEGIN {
+      if (old <= 0 || best <= 0) { print "0 0"; exit }
+      loss = (now - best) * 100 / best
+      if (unit != "us") loss = -loss
+      printf "%.1f %d\n", (now - old) * 100 / old, (limit >= 0 && loss > limit + 0) }')
     shown=$(printf '%+.1f %%' "$change")
     [ "$bad" = 0 ] || {
       worse+=("$name") text='  worse'
@@ -74,9 +77,10 @@ report() { # NAME UNIT VALUE DETAIL
     detail="\"messages\":$detail" text="$(awk -v rate="$4" 'BEGIN { printf "%.4g", rate / 1e6 }') M/s$text"
   fi
   recorded+=("{\"name\":\"$name\",\"unit\":\"$unit\",\"value\":$value,$detail}")
-  reported+=("{\"name\":\"$name\",\"unit\":\"$unit\",\"value\":$value,$detail,\"before\":${old:-null},\"change_percent\":${change:-null},\
+  reported+=("{\"name\":\"$name\",\"unit\":\"$unit\",\"value\":$value,$detail,\"before\":${old:-null},\"best\":${most:-null},\"change_percent\":${change:-null},\
 \"worse\":$(json_boolean "$bad")}")
-  say "$(printf '%-24s %12s %12s %9s  %s' "$name" "$(printf '%.4g' "$value") $unit" "${old:+$(printf '%.4g' "$old") $unit}" "${shown:-}" "$text")"
+  say "$(printf '%-24s %12s %12s %9s %12s  %s' "$name" "$(printf '%.4g' "$value") $unit" "${old:+$(printf '%.4g' "$old") $unit}" "${shown:-}" \
+    "${most:+$(printf '%.4g' "$most") $unit}" "$text")"
 }
 
 end_report() {
@@ -87,7 +91,7 @@ end_report() {
   say "kept in $history_file"
   IFS=' '
   [ ${#worse[@]} -eq 0 ] || {
-    say "worse than before by more than $limit %: ${worse[*]}"
+    say "worse than the best by more than $limit %: ${worse[*]}"
     exit 3
   }
 }
