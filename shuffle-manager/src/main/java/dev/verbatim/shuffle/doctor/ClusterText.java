@@ -1,6 +1,7 @@
 package dev.verbatim.shuffle.doctor;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,12 +20,12 @@ final class ClusterText {
 
   static String of(ClusterReport report) {
     StringBuilder text = new StringBuilder();
-    text.append("%d executors: %s%n%n".formatted(report.executors().size(), report.verdict()));
+    int executors = report.executors().size();
+    text.append(
+        "%d executor%s: %s%n%n".formatted(executors, executors == 1 ? "" : "s", report.verdict()));
     table(report.executors(), text);
     findings(report.executors(), text);
-    for (Finding finding : report.cluster()) {
-      ReportText.append(text, finding);
-    }
+    ReportText.append(text, report.cluster());
     return text.toString();
   }
 
@@ -80,7 +81,7 @@ final class ClusterText {
         : first;
   }
 
-  /** The worst first; the same of several executors once. */
+  /** The worst first; the same of several executors once, and together what the same ones have. */
   private static void findings(List<Report> executors, StringBuilder text) {
     Map<Finding, List<String>> where = new LinkedHashMap<>();
     for (Report report : executors) {
@@ -90,13 +91,17 @@ final class ClusterText {
         }
       }
     }
-    where.entrySet().stream()
-        .sorted((a, b) -> b.getKey().verdict().compareTo(a.getKey().verdict()))
+    Map<List<String>, List<Finding>> together = new LinkedHashMap<>();
+    where.keySet().stream()
+        .sorted(Comparator.comparing(Finding::verdict).reversed())
         .forEach(
-            entry -> {
-              text.append("%n%s%n".formatted(names(entry.getValue(), executors.size())));
-              ReportText.append(text, entry.getKey());
-            });
+            finding ->
+                together.computeIfAbsent(where.get(finding), _ -> new ArrayList<>()).add(finding));
+    together.forEach(
+        (names, findings) -> {
+          text.append("%n%s%n".formatted(names(names, executors.size())));
+          ReportText.append(text, findings);
+        });
     text.append(System.lineSeparator());
   }
 }

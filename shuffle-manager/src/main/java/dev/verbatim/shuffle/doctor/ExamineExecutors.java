@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.storage.BlockManagerId;
@@ -21,6 +23,8 @@ public final class ExamineExecutors {
         --pairs        READ between all pairs of hosts, too
       Exit code: 0 nothing wrong was seen, 1 warnings, 2 problems, 3 wrong use, or the program failed.
       """;
+
+  private static final Pattern LOCAL_CLUSTER = Pattern.compile("local-cluster\\[\\s*(\\d{1,4})");
 
   private ExamineExecutors() {}
 
@@ -53,7 +57,7 @@ public final class ExamineExecutors {
 
   static ClusterReport examine(SparkConf conf, Options options) throws InterruptedException {
     String manager = conf.get("spark.shuffle.manager", "");
-    int expected = conf.getInt("spark.executor.instances", 0);
+    int expected = expected(conf);
     conf.setIfMissing("spark.app.name", "Verbatim doctor")
         // An executor's own transport would be counted, and may not even open.
         .set("spark.shuffle.manager", "sort")
@@ -67,6 +71,13 @@ public final class ExamineExecutors {
     } finally {
       spark.stop();
     }
+  }
+
+  /** How many executors are to come; 0 where that is not known. */
+  private static int expected(SparkConf conf) {
+    Matcher local = LOCAL_CLUSTER.matcher(conf.get("spark.master", ""));
+    return conf.getInt(
+        "spark.executor.instances", local.lookingAt() ? Integer.parseInt(local.group(1)) : 0);
   }
 
   private static ClusterReport examine(Fleet fleet, int expected, Options options)

@@ -22,8 +22,10 @@ import scala.reflect.ClassTag;
 
 /** The executors of an application, and tasks that run once in each of them. */
 final class Fleet {
-  private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
-  private static final Duration SETTLED = Duration.ofSeconds(3);
+  /** How long an application of this cluster may wait for its executors, as Spark has it. */
+  private static final String LONGEST_WAIT = "spark.scheduler.maxRegisteredResourcesWaitingTime";
+
+  private static final Duration SETTLED = Duration.ofSeconds(10);
   private static final int ROUNDS = 3;
   private static final ClassTag<String> TEXT = ClassTag.apply(String.class);
 
@@ -42,7 +44,8 @@ final class Fleet {
    * @param expected 0 where it is not known
    */
   Map<String, BlockManagerId> await(int expected) throws InterruptedException {
-    long end = System.nanoTime() + LONGEST_WAIT.toNanos();
+    Duration longest = Duration.ofMillis(spark.conf().getTimeAsMs(LONGEST_WAIT, "60s"));
+    long end = System.nanoTime() + longest.toNanos();
     long changed = System.nanoTime();
     Map<String, BlockManagerId> executors = executors();
     while (System.nanoTime() < end) {

@@ -17,7 +17,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** READs one peer's memory: small pieces for latency, large ones for bandwidth, compared. */
+/**
+ * READs one peer's memory: small pieces for latency, large ones for bandwidth, compared. By the
+ * connections and the pool that blocks take, and with their proof of the application's token, since
+ * it is these that must work; those of {@code transport.measure} take anybody.
+ */
 final class ReadTrial {
   /** Of the memory that is read. */
   static final int BYTES = 1 << 20;

@@ -18,8 +18,13 @@ final class ReportText {
   static String of(Report report) {
     StringBuilder text = new StringBuilder();
     text.append("%s: %s%n".formatted(report.host(), summary(report)));
+    append(text, report.findings());
+    return text.toString();
+  }
+
+  static void append(StringBuilder text, List<Finding> findings) {
     Map<String, List<String>> notSeen = new LinkedHashMap<>();
-    for (Finding finding : report.findings()) {
+    for (Finding finding : findings) {
       if (isNotSeen(finding)) {
         notSeen.computeIfAbsent(finding.seen(), _ -> new ArrayList<>()).add(finding.check());
       } else {
@@ -30,7 +35,6 @@ final class ReportText {
         (why, checks) ->
             text.append(
                 LINE.formatted(Verdict.UNKNOWN, "", why + ": " + String.join(", ", checks))));
-    return text.toString();
   }
 
   /** Without a device many are not, all for the same reason: that is said once. */
@@ -40,7 +44,7 @@ final class ReportText {
         && finding.cure().isEmpty();
   }
 
-  static void append(StringBuilder text, Finding finding) {
+  private static void append(StringBuilder text, Finding finding) {
     String subject = finding.subject().isEmpty() ? "" : finding.subject() + ": ";
     text.append(
         LINE.formatted(finding.verdict(), finding.check(), subject + oneLine(finding.seen())));

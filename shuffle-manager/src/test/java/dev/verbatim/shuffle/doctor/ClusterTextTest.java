@@ -1,6 +1,7 @@
 package dev.verbatim.shuffle.doctor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -57,5 +58,18 @@ class ClusterTextTest {
     assertEquals(
         "  jdk                                            2  all", text.lines().toList().get(3));
     assertEquals("all", text.lines().toList().get(5));
+  }
+
+  @Test
+  void shouldSayTogetherWhatTheSameExecutorsHave() {
+    Report bare = Patient.of("no-device.txt").examine("devices", "mtu", "jdk", "gid");
+
+    String text = ClusterText.of(ClusterReport.of(List.of(executor(0, bare)), List.of()));
+
+    assertTrue(text.startsWith("1 executor: PROBLEM\n"), text);
+    assertEquals(1, text.lines().filter("0@node0"::equals).count(), text);
+    String notSeen =
+        "\n  UNKNOWN" + " ".repeat(18) + "there is no RDMA port to look at: gid, mtu\n";
+    assertTrue(text.contains(notSeen), text);
   }
 }
