@@ -35,7 +35,9 @@ final class Script {
     }
   }
 
-  private static final Path ROOT = root();
+  /** Of this repository. */
+  static final Path ROOT = root();
+
   private static final long MINUTES = 10;
 
   private final Path script;
@@ -43,7 +45,12 @@ final class Script {
   private final Map<String, String> environment = new LinkedHashMap<>();
 
   Script(String name, Path folder) {
-    script = ROOT.resolve("scripts").resolve(name);
+    this(ROOT.resolve("scripts").resolve(name), folder);
+  }
+
+  /** A script of another checkout. */
+  Script(Path script, Path folder) {
+    this.script = script;
     this.folder = folder;
   }
 
