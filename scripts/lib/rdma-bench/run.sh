@@ -55,7 +55,11 @@ measure() {
     request=
     for field in $step_fields; do request+=" ${!field}"; done
     ask listening "start$request"
-    timeout $((seconds + 120 + iterations / 1000)) "${perftest[@]}" "$peer_address" </dev/null >"$work/perftest.log" 2>&1 || true
+    # In the background, or else Ctrl-C would be heard when it has ended.
+    timeout $((seconds + 120 + iterations / 1000)) "${perftest[@]}" "$peer_address" </dev/null >"$work/perftest.log" 2>&1 &
+    client=$!
+    wait "$client" || true
+    client=
     result=$(parse_perftest "$kind" "$size" <"$work/perftest.log") || result=
     ask stopped stop
     [ -z "$result" ] || break

@@ -1,5 +1,6 @@
 package dev.verbatim.it.scripts;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -7,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -65,6 +67,54 @@ class RdmaBenchErrorsTest {
         .run(bench.arguments())
         .exits(1)
         .says("no numactl", "apt-get install numactl", "--no-numa");
+  }
+
+  /**
+   * A bandwidth may be measured for an hour. Not by SIGINT, as from Ctrl-C, which comes to the
+   * same: a test in the background has it ignored.
+   */
+  @Test
+  void shouldEndAtOnceWhenItIsEndedWhileItMeasures() throws Exception {
+    Path log = folder.resolve("run.log");
+    Process server =
+        bench
+            .script()
+            .start(
+                folder.resolve("served.log"),
+                "serve",
+                "--once",
+                "--control-port",
+                "" + bench.port());
+    try {
+      Process run;
+      do { // until the other side listens
+        run = bench.script().with("STAND_IN_SECONDS", 300).start(log, bench.arguments());
+      } while (!hasStarted(run, "sleep"));
+      List<ProcessHandle> children = run.descendants().toList();
+      run.destroy();
+      assertTrue(run.waitFor(20, TimeUnit.SECONDS), "it goes on");
+      assertEquals(128 + 15, run.exitValue());
+      for (ProcessHandle child : children) {
+        child.onExit().get(20, TimeUnit.SECONDS);
+      }
+    } finally {
+      server.descendants().forEach(ProcessHandle::destroy);
+      server.destroy();
+      server.waitFor();
+    }
+  }
+
+  /** False when it has ended without. */
+  private static boolean hasStarted(Process process, String program) throws Exception {
+    while (process.isAlive()) {
+      if (process
+          .descendants()
+          .anyMatch(child -> child.info().command().orElse("").endsWith("/" + program))) {
+        return true;
+      }
+      TimeUnit.MILLISECONDS.sleep(100);
+    }
+    return false;
   }
 
   @Test
