@@ -135,7 +135,7 @@ save_state() { # NAME FILE
   mkdir -p "${2%/*}" || fail "cannot make the folder ${2%/*}: name another by --state"
   if ! {
     printf '# What %s had before roce-qos, %s. For roce-qos undo.\n' "$interface" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-    printf 'tool=%s\n' "$tool"
+    printf 'card=%s\ntool=%s\n' "${card:--}" "$tool"
     for field in $state_fields; do
       printf '%s=%s\n' "$field" "${from[$field]}"
     done
@@ -149,7 +149,7 @@ load_state() { # NAME FILE: sets tool too
   local key value
   while IFS='=' read -r key value; do
     case $key in
-      \#* | '') ;;
+      \#* | '' | card) ;;
       tool) tool=$value ;;
       pause | trust | dscp | pfc | ecn | tos)
         [[ $value =~ ^[a-zA-Z0-9_:/.\ -]*$ ]] || fail "$2: '$value' is no $key"

@@ -199,6 +199,27 @@ class RoceQosTest {
     qos().run(arguments("undo", "--apply")).exits(1).says("nothing is saved for eth0");
   }
 
+  /** Names of interfaces may change from boot to boot. */
+  @Test
+  void shouldRefuseWhenWhatIsSavedIsOfAnotherCard() throws Exception {
+    sys.link("class/net/eth0/device", "../../../0000:3b:00.0");
+    qos().run(arguments("set", "--tool", "dcb", "--apply")).exits(0);
+    Map<String, String> set = everything();
+    sys.link("class/net/eth0/device", "../../../0000:5e:00.1");
+
+    for (String mode : List.of("undo", "set")) {
+      qos()
+          .run(arguments(mode, "--apply"))
+          .exits(1)
+          .says("is of the card 0000:3b:00.0, and eth0 is now 0000:5e:00.1", "remove it");
+    }
+    qos().run(arguments("status", "--tool", "dcb")).exits(0);
+    assertEquals(set, everything());
+
+    sys.link("class/net/eth0/device", "../../../0000:3b:00.0");
+    qos().run(arguments("undo", "--apply")).exits(0).says("eth0 is as it was before");
+  }
+
   @Test
   void shouldKeepTheOrderOfTrustWhenTheDeviceHasOne() throws Exception {
     keep("order", "pcp");
@@ -235,7 +256,7 @@ class RoceQosTest {
             "+ dcb pfc set",
             "that command failed",
             "Operation not permitted",
-            "roce-qos undo eth0 --apply");
+            "roce-qos undo eth0 --apply --state '" + folder.toRealPath().resolve("state") + "'");
     qos().run(arguments("undo", "--apply")).exits(0);
 
     assertEquals(before, everything());

@@ -23,6 +23,15 @@ final class SysTree {
     return this;
   }
 
+  /** A symbolic link, to another place of this tree or to none. */
+  SysTree link(String name, String target) throws IOException {
+    Path link = root.resolve(name);
+    Files.createDirectories(link.getParent());
+    Files.deleteIfExists(link);
+    Files.createSymbolicLink(link, Path.of(target));
+    return this;
+  }
+
   /** A port of a RoCE device with the given GIDs, in pairs of type and GID. */
   SysTree rocePort(String device, int port, String state, String... gids) throws IOException {
     String folder = "class/infiniband/" + device + "/ports/" + port + "/";
