@@ -15,7 +15,6 @@ import org.apache.spark.SparkContext$;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.scheduler.SparkListener;
-import org.apache.spark.scheduler.SparkListenerApplicationEnd;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -77,11 +76,6 @@ final class DriverSession implements AutoCloseable {
             @Override
             public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
               registry.removeExecutor(event.executorId());
-            }
-
-            @Override
-            public void onApplicationEnd(SparkListenerApplicationEnd event) {
-              ui.end();
             }
           });
       ui.open(context);

@@ -5,6 +5,7 @@ import dev.verbatim.shuffle.ui.RdmaTab;
 import dev.verbatim.shuffle.ui.StatusEvents;
 import java.util.function.Supplier;
 import org.apache.spark.SparkContext;
+import org.apache.spark.scheduler.LiveListenerBus;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,8 +31,12 @@ final class DriverUi {
       if (context.ui().isDefined()) {
         RdmaTab.attach(context.ui().get(), status);
       }
-      if (context.isEventLogEnabled()) {
-        events = new StatusEvents(status, context.listenerBus()::post);
+      if (context.eventLogger().isDefined()) {
+        LiveListenerBus bus = context.listenerBus();
+        StatusEvents opened =
+            new StatusEvents(status, bus::post, context.eventLogger().get()::onOtherEvent);
+        bus.addToEventLogQueue(opened);
+        events = opened;
       }
     } catch (RuntimeException | LinkageError e) {
       LOG.warn("Spark's user interface will not have the tab RDMA", e);
@@ -42,23 +47,11 @@ final class DriverUi {
   void refresh() {
     StatusEvents opened = events;
     if (opened != null) {
-      logged(opened::tick);
-    }
-  }
-
-  /** The application ends: what its event log does not have yet is due now. */
-  void end() {
-    StatusEvents opened = events;
-    if (opened != null) {
-      logged(opened::end);
-    }
-  }
-
-  private static void logged(Runnable action) {
-    try {
-      action.run();
-    } catch (RuntimeException e) {
-      LOG.warn("The event log will not have all of what the tab RDMA shows", e);
+      try {
+        opened.tick();
+      } catch (RuntimeException e) {
+        LOG.warn("The event log will not have all of what the tab RDMA shows", e);
+      }
     }
   }
 }

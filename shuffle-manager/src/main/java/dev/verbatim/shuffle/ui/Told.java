@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Rows that events have told of, as they were then. Not thread-safe. */
+/** Rows that the event log has, as they are there. Not thread-safe. */
 final class Told<K, R> {
   private final Function<R, K> key;
 
@@ -21,7 +21,7 @@ final class Told<K, R> {
   /**
    * Rows that are to be told now: new ones, and then changed ones that were told longest ago.
    *
-   * @param most how many at most; the next call answers the others
+   * @param most how many at most; once these are told, the next call answers others
    */
   List<R> changed(List<R> now, int most) {
     List<R> changed = new ArrayList<>();
@@ -38,19 +38,22 @@ final class Told<K, R> {
             changed.add(row);
           }
         });
-    for (R row : changed) {
-      rows.remove(key.apply(row));
-      rows.put(key.apply(row), row);
-    }
     return changed;
   }
 
   /** Keys of rows that were told of and are no more. */
   List<K> forgotten(List<R> now) {
     Map<K, R> byKey = byKey(now);
-    List<K> forgotten = rows.keySet().stream().filter(id -> !byKey.containsKey(id)).toList();
+    return rows.keySet().stream().filter(id -> !byKey.containsKey(id)).toList();
+  }
+
+  /** The log has these now. */
+  void tell(List<R> changed, List<K> forgotten) {
+    for (R row : changed) {
+      rows.remove(key.apply(row));
+      rows.put(key.apply(row), row);
+    }
     forgotten.forEach(rows::remove);
-    return forgotten;
   }
 
   private Map<K, R> byKey(List<R> now) {

@@ -10,18 +10,38 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
+import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.util.JsonProtocol;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
+import scala.Option;
 
 class StatusEventsTest {
   private final List<SparkListenerRdmaStatus> posted = new ArrayList<>();
   private RdmaStatus now = Rows.many(2);
   private long nanos = -7;
+  private boolean lossy;
   private final StatusEvents events =
-      new StatusEvents(
-          () -> now, event -> posted.add((SparkListenerRdmaStatus) event), () -> nanos);
+      new StatusEvents(() -> now, this::queue, this::write, () -> nanos);
+
+  /** As the bus does when it is not behind. */
+  private void queue(SparkListenerEvent event) {
+    if (!lossy) {
+      write(event);
+      events.onOtherEvent(event);
+    }
+  }
+
+  private void write(SparkListenerEvent event) {
+    posted.add((SparkListenerRdmaStatus) event);
+  }
+
+  private void end() {
+    events.onApplicationEnd(new SparkListenerApplicationEnd(1, Option.empty()));
+  }
 
   private void tickAfter(Duration time) {
     nanos += time.toNanos();
@@ -66,7 +86,7 @@ class StatusEventsTest {
   @Test
   void shouldBoundEachEventAndTellEveryRowInTheEnd() {
     now = Rows.many(2500);
-    events.end();
+    end();
     assertEquals(5, posted.size());
     assertTrue(
         posted.stream()
@@ -75,7 +95,7 @@ class StatusEventsTest {
     assertEquals(now.shuffles(), posted.stream().flatMap(e -> e.shuffles().stream()).toList());
 
     now = Rows.many(3000);
-    events.end();
+    end();
     tickAfter(StatusEvents.LONGEST_PAUSE);
     assertEquals(5, posted.size(), "the application has ended");
   }
@@ -99,8 +119,31 @@ class StatusEventsTest {
   }
 
   @Test
+  void shouldTellAgainWhatTheQueueHasDropped() {
+    lossy = true;
+    tickAfter(StatusEvents.FIRST_PAUSE);
+    assertEquals(List.of(), posted);
+    end();
+    assertEquals(now.executors(), posted.getFirst().executors());
+    assertEquals(now.shuffles(), posted.getFirst().shuffles());
+  }
+
+  @Test
+  void shouldHaveTheLastWordWhenAnOlderEventWasBehindTheEnd() {
+    SparkListenerRdmaStatus older =
+        new SparkListenerRdmaStatus(
+            now.application(), List.of(Rows.executor("1", 1)), List.of(), List.of("0"), List.of());
+    now = Rows.status(List.of(Rows.executor("0", 2), Rows.executor("1", 2)), List.of());
+    end();
+    posted.clear();
+    events.onOtherEvent(older);
+    assertEquals(1, posted.size());
+    assertEquals(Set.copyOf(now.executors()), Set.copyOf(posted.getFirst().executors()));
+  }
+
+  @Test
   void shouldBeReadAsItWasWrittenByTheEventLog() {
-    events.end();
+    end();
     String json = JsonProtocol.sparkEventToJsonString(posted.getFirst());
     assertTrue(json.contains(SparkListenerRdmaStatus.class.getName()), json);
     assertTrue(!json.contains("\n"), json);
@@ -110,7 +153,7 @@ class StatusEventsTest {
 
   @Test
   void shouldBeReadWhenAnotherVersionHasWrittenMoreOrLess() throws Exception {
-    events.end();
+    end();
     ObjectNode json =
         (ObjectNode)
             new ObjectMapper().readTree(JsonProtocol.sparkEventToJsonString(posted.getFirst()));
@@ -126,7 +169,7 @@ class StatusEventsTest {
   /** What Spark's readers of event logs take for an event to be left out. */
   @Test
   void shouldBeAnUnknownClassWhereThereIsNoSuchClass() {
-    events.end();
+    end();
     String json = JsonProtocol.sparkEventToJsonString(posted.getFirst());
     String elsewhere = json.replace("SparkListenerRdmaStatus", "SparkListenerElsewhere");
     Assertions.assertThrows(
