@@ -5,17 +5,26 @@
 # build_comparison: builds the programs and a runnable Spark. Sets examples and plugin (class paths), tpcds_jar, SPARK_HOME.
 build_comparison() {
   mkdir -p work/logs
+  lock_checkout
   ./mvnw --batch-mode --quiet --no-transfer-progress package -pl shuffle-manager,examples -am \
     -Dmaven.test.skip=true -Dspotless.check.skip=true 2>&1 | tee work/logs/build.log ||
     fail "The build failed (log: work/logs/build.log)." \
       "If a download failed, check the connection to Maven Central (proxy settings go to ~/.m2/settings.xml) and run again."
-  examples=$(one_jar examples/target/examples-*.jar):$(printf '%s:' "$PWD"/examples/target/lib/*.jar)
-  examples=${examples%:}
+  examples=$(one_jar examples/target/examples-*.jar)
+  examples+=$(printf ':%s' "$PWD"/examples/target/lib/*.jar)
   plugin=$(one_jar shuffle-manager/target/shuffle-manager-*.jar)
   tpcds_jar=$PWD/examples/target/tpcds/spark-sql-tests.jar
   assemble_spark_home work/spark-home ||
     fail "Copying Spark's jars failed; with the connection to Maven Central restored, run again."
   export SPARK_HOME=$PWD/work/spark-home
+}
+
+# Held until this script and what it has started have ended: a build would replace the jars that another run's executors read.
+lock_checkout() {
+  [ -z "${checkout_lock:-}" ] || return 0
+  exec {checkout_lock}> work/comparison.lock
+  flock --nonblock "$checkout_lock" ||
+    fail "Another comparison runs in this checkout, or what it has started: work/comparison.lock is held. Wait for it, or use another checkout."
 }
 
 # The jar that the build left, and not one of its tests or sources.

@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 # Sourced: sets JAVA_HOME to a JDK >= 25.0.3, looking at JAVA_HOME first, or says what to do.
 
+# Services and containers may have none, and Maven needs it too.
+export HOME=${HOME:-~}
+
 verbatim_java_minimum=25.0.3
 
 # The version that the JDK at $1 states in its release file, or nothing.

@@ -62,6 +62,10 @@ final class Script {
     return folder;
   }
 
+  static Path repository() {
+    return ROOT;
+  }
+
   /** A file or folder of this package's recordings and stand-in programs. */
   static Path resource(String name) {
     return ROOT.resolve("integration-tests/src/test/resources").resolve(name);
@@ -69,6 +73,11 @@ final class Script {
 
   Script with(String variable, Object value) {
     environment.put(variable, value.toString());
+    return this;
+  }
+
+  Script without(String variable) {
+    environment.put(variable, null);
     return this;
   }
 
@@ -121,7 +130,14 @@ final class Script {
     List<String> words = new ArrayList<>(List.of("/bin/bash", script.toString()));
     words.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(words).directory(folder.toFile());
-    builder.environment().putAll(environment);
+    environment.forEach(
+        (variable, value) -> {
+          if (value == null) {
+            builder.environment().remove(variable);
+          } else {
+            builder.environment().put(variable, value);
+          }
+        });
     return builder;
   }
 }
