@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.verbatim.it.machine.Iwarp;
 import dev.verbatim.transport.EndpointBuffer;
 import dev.verbatim.transport.EndpointConfig;
 import dev.verbatim.transport.EndpointException;
@@ -174,6 +175,7 @@ class EndpointDeviceTest extends DeviceTest {
 
   @Test
   void shouldRefuseWhatTheBufferDoesNotAllow() throws Exception {
+    Iwarp.assumeAbsent("a WRITE succeeds there when it is sent");
     EndpointBuffer own = nearGroup.allocate(64);
     EndpointBuffer readable = farGroup.allocate(64, MemoryAccess.REMOTE_READ);
     EndpointBuffer writable = farGroup.allocate(64, MemoryAccess.REMOTE_WRITE);
