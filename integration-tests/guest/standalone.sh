@@ -11,10 +11,12 @@ master=${hosts[1]}
 spark_ended=$work/wire-spark-ended
 daemons=()
 
+# An emulated processor may stand still: a Master that waits two minutes for its own answer ends.
 start_daemon() { # name, class, arguments...
   local name=$1
   shift
-  SPARK_HOME=${SPARK_HOME:-/var/tmp} SPARK_SCALA_VERSION=2.13 SPARK_LOCAL_DIRS=/var/tmp/local "${daemon[@]}" "$@" \
+  SPARK_HOME=${SPARK_HOME:-/var/tmp} SPARK_SCALA_VERSION=2.13 SPARK_LOCAL_DIRS=/var/tmp/local \
+    "${daemon[@]}" -Dspark.network.timeout=600s "$@" \
     >"$work/logs/wire-$name.log" 2>&1 &
   daemons+=($!)
 }
@@ -24,11 +26,15 @@ end_spark() {
   kill "${daemons[@]}" 2>/dev/null || true
 }
 
-start_worker() {
-  # A Worker that asks before there is a Master waits for many seconds until it asks again.
+# A Worker that asks before there is a Master waits for many seconds until it asks again; a driver asks three times in a
+# minute, and gives up.
+await_master() {
   until (: <"/dev/tcp/$master/7077") 2>/dev/null; do
     sleep 0.5
   done
+}
+
+start_worker() {
   start_daemon "worker-$number" org.apache.spark.deploy.worker.Worker --host "$host" --cores 1 --memory 1g \
     --webui-port 0 --work-dir "$work/worker-$number" "spark://$master:7077"
 }
@@ -38,16 +44,16 @@ beside_workers() {
   trap end_spark EXIT
   if [ "$number" = 2 ]; then
     start_daemon master org.apache.spark.deploy.master.Master --host "$master" --port 7077 --webui-port 0
+    await_master
     start_worker
     until [ -e "$spark_ended" ]; do
       sleep 1
     done
   else
     mkdir -p "$work"/worker-{1,2}
-    "$@" &
-    local command=$!
+    await_master
     start_worker
-    wait "$command"
+    "$@"
   fi
   trap - EXIT
   end_spark
