@@ -99,7 +99,7 @@ final class CompletionPoller extends QueuePoller {
   static void end(ReadBatch batch, ReadFailure failure) {
     try {
       batch.end(failure);
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       WakeUp.say(e, LOG, "A READ listener failed");
     }
   }

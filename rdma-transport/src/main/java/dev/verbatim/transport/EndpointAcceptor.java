@@ -69,7 +69,7 @@ final class EndpointAcceptor {
     requests.add(request);
     try {
       handler.accept(request);
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       WakeUp.say(e, LOG, "The handler of requests to connect failed");
       request.rejectNow("the peer failed to answer");
     }

@@ -3,11 +3,15 @@ package dev.verbatim.transport;
 import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Tells endpoints of a group the ends of their requests. */
 final class EndpointPoller extends QueuePoller {
   /** Nothing is due by time here. */
   private static final int BLOCK_MILLIS = 1000;
+
+  private static final Logger LOG = LoggerFactory.getLogger(EndpointPoller.class);
 
   private final SendQueueTable<RdmaEndpoint> table;
   private final WorkEnd end;
@@ -38,7 +42,12 @@ final class EndpointPoller extends QueuePoller {
       int key = (int) (number >>> 32);
       RdmaEndpoint endpoint = table.get(key);
       if (endpoint != null) {
-        endpoint.completed(key, (int) number, end);
+        try {
+          endpoint.completed(key, (int) number, end);
+        } catch (Throwable e) { // no memory for it: the other endpoints' must be told all the same
+          WakeUp.say(e, LOG, "A completion could not be told");
+          endpoint.fail("a completion could not be told: " + e);
+        }
       }
     }
   }

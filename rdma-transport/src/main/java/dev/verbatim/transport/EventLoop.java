@@ -107,7 +107,7 @@ final class EventLoop implements Runnable {
     while (!stopped || !tasks.isEmpty()) {
       try {
         doWork();
-      } catch (VerbsException | RuntimeException | Error e) {
+      } catch (Throwable e) { // a listener may throw what it need not declare, as in Scala
         WakeUp.goOnAfter(e, LOG, "The event thread goes on after an unexpected error");
       }
     }

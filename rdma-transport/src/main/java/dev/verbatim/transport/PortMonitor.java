@@ -201,7 +201,7 @@ final class PortMonitor {
     for (Consumer<Boolean> listener : listeners) {
       try {
         listener.accept(state);
-      } catch (RuntimeException | Error e) {
+      } catch (Throwable e) {
         LOG.error("A listener of the port's state failed", e);
       }
     }

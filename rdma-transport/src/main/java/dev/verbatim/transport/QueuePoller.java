@@ -155,7 +155,7 @@ abstract class QueuePoller implements Runnable {
           return;
         }
         WakeUp.pauseAfterError();
-      } catch (RuntimeException | Error e) {
+      } catch (Throwable e) { // a listener may throw what it need not declare, as in Scala
         WakeUp.goOnAfter(e, LOG, "The completion poller goes on after an unexpected error");
       }
     }

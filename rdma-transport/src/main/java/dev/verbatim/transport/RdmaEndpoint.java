@@ -391,7 +391,7 @@ public final class RdmaEndpoint implements AutoCloseable {
   private static void tell(Runnable call) {
     try {
       call.run();
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       WakeUp.say(e, LOG, "A listener of an endpoint failed");
     }
   }

@@ -1,0 +1,113 @@
+package dev.verbatim.it.transport;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.verbatim.transport.EndpointConfig;
+import dev.verbatim.transport.EndpointGroup;
+import dev.verbatim.transport.MemoryRegion;
+import dev.verbatim.transport.PeerConnection;
+import dev.verbatim.transport.RdmaEndpoint;
+import dev.verbatim.transport.RdmaTransport;
+import dev.verbatim.transport.ReadBatch;
+import dev.verbatim.transport.ReadBuffer;
+import dev.verbatim.transport.ReadFailure;
+import dev.verbatim.transport.ReadListener;
+import dev.verbatim.transport.WorkCompletion;
+import dev.verbatim.transport.WorkOperation;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Programs that do what they should not: they are told, and nothing else suffers. */
+class EndpointMisuseDeviceTest extends DeviceTest {
+  private static final byte[] NONE = {};
+  private static final TimeUnit SECONDS = TimeUnit.SECONDS;
+
+  private EndpointGroup group(String name, EndpointConfig config) throws Exception {
+    return open(name).openGroup(config);
+  }
+
+  /** As a listener in Scala or Kotlin may, which need not declare it. */
+  @SuppressWarnings("unchecked")
+  private static <E extends Throwable> void throwChecked() throws E {
+    throw (E) new IOException("a fault of the program, wanted by the test");
+  }
+
+  private static void fail() {
+    EndpointMisuseDeviceTest.<RuntimeException>throwChecked();
+  }
+
+  @Test
+  void shouldGoOnWhenListenersThrowCheckedExceptions() throws Exception {
+    EndpointGroup nearGroup = group("near", new EndpointConfig());
+    EndpointGroup farGroup = group("far", new EndpointConfig());
+    class Throwing extends EndpointRecorder {
+      @Override
+      public void onPrepared(RdmaEndpoint endpoint) {
+        EndpointPair.receive(endpoint, 1);
+        fail();
+      }
+
+      @Override
+      public void onCompletion(RdmaEndpoint endpoint, WorkCompletion completion) {
+        super.onCompletion(endpoint, completion);
+        fail();
+      }
+
+      @Override
+      public void onClosed(RdmaEndpoint endpoint, String reason) {
+        super.onClosed(endpoint, reason);
+        fail();
+      }
+    }
+    Throwing nearSays = new Throwing();
+    Throwing farSays = new Throwing();
+    AtomicInteger asked = new AtomicInteger();
+    InetSocketAddress address =
+        farGroup.listen(
+            0,
+            request -> {
+              if (asked.incrementAndGet() == 1) {
+                fail();
+              }
+              request.accept(farSays);
+            });
+    ExecutionException refused =
+        assertThrows(
+            ExecutionException.class,
+            () -> nearGroup.connect(address, NONE, new EndpointRecorder()).get(30, SECONDS));
+    assertContains("the peer failed to answer", refused.getMessage());
+    RdmaEndpoint near = nearGroup.connect(address, NONE, nearSays).get(30, SECONDS);
+    near.send(2);
+    nearSays.succeeded(2, WorkOperation.SEND);
+    farSays.succeeded(1, WorkOperation.RECEIVE);
+    near.close();
+    near.closed().get(30, SECONDS);
+    farSays.closed();
+  }
+
+  @Test
+  void shouldGoOnWhenAReadListenerThrowsACheckedException() throws Exception {
+    RdmaTransport near = open("near");
+    RdmaTransport far = open("far");
+    MemoryRegion region = patternRegion(far, 4096);
+    PeerConnection connection = Transports.connect(near, Transports.address("far", far));
+    ReadBuffer buffer = near.tryAcquire(8).orElseThrow();
+    ReadListener throwing =
+        new ReadListener() {
+          @Override
+          public void onSuccess() {
+            fail();
+          }
+
+          @Override
+          public void onFailure(ReadFailure failure) {}
+        };
+    connection.read(new ReadBatch(throwing).add(region.iova(), region.rkey(), buffer, 0, 8));
+    buffer.release();
+    assertReads(near, connection, region, 0, 4096);
+  }
+}
