@@ -21,6 +21,10 @@ final class WorkRequests {
   private final MemorySegment send;
   private final MemorySegment receive;
   private final MemorySegment entries;
+
+  /** What travels in a request: the provider must not read a buffer that is just being closed. */
+  private final MemorySegment inlined;
+
   private final MemorySegment bad;
 
   /**
@@ -36,6 +40,7 @@ final class WorkRequests {
     this.send = IbvSendWr.STRUCT.allocate(arena);
     this.receive = IbvRecvWr.STRUCT.allocate(arena);
     this.entries = IbvSge.STRUCT.allocate(arena, slices);
+    this.inlined = arena.allocate(Math.max(1, inlineBytes));
     this.bad = arena.allocate(ValueLayout.ADDRESS);
     IbvSendWr.SG_LIST.set(send, entries);
     IbvRecvWr.SG_LIST.set(receive, entries);
@@ -44,7 +49,7 @@ final class WorkRequests {
   void postReceive(long wrId, BufferSlice[] room) throws VerbsException {
     IbvRecvWr.WR_ID.set(receive, wrId);
     IbvRecvWr.NUM_SGE.set(receive, room.length);
-    fill(room, false);
+    fill(room);
     verbs.postRecv(queuePair, receive, bad);
   }
 
@@ -57,8 +62,13 @@ final class WorkRequests {
     IbvSendWr.SEND_FLAGS.set(
         send, VerbsConstants.IBV_SEND_SIGNALED | (inline ? VerbsConstants.IBV_SEND_INLINE : 0));
     IbvSendWr.IMM_DATA.set(send, request.immediate());
-    IbvSendWr.NUM_SGE.set(send, request.slices().length);
-    fill(request.slices(), inline);
+    if (inline) {
+      IbvSendWr.NUM_SGE.set(send, 1);
+      gather(request.slices());
+    } else {
+      IbvSendWr.NUM_SGE.set(send, request.slices().length);
+      fill(request.slices());
+    }
     RemoteMemory remote = request.remote();
     if (operation.isAtomic()) {
       IbvSendWr.WR_ATOMIC_REMOTE_ADDR.set(send, remote.address());
@@ -72,18 +82,25 @@ final class WorkRequests {
     verbs.postSend(queuePair, send, bad);
   }
 
-  /**
-   * @param inline the processor, not the device, reads the memory: by its virtual address
-   */
-  private void fill(BufferSlice[] slices, boolean inline) {
+  /** For the device to read or write, which refuses the memory of a buffer that is closed by then. */
+  private void fill(BufferSlice[] slices) {
     for (int i = 0; i < slices.length; i++) {
       BufferSlice slice = slices[i];
-      // The segment is asked for in any case: it tells when the buffer is closed.
-      long virtual = slice.segment().address();
-      long address = inline ? virtual : slice.buffer().deviceAddress() + slice.offset();
-      IbvSge.ADDR.set(entries, i, address);
+      slice.buffer().segment(); // tells when the buffer is closed already
+      IbvSge.ADDR.set(entries, i, slice.buffer().deviceAddress() + slice.offset());
       IbvSge.LENGTH.set(entries, i, (int) slice.length());
       IbvSge.LKEY.set(entries, i, slice.buffer().lkey());
     }
+  }
+
+  private void gather(BufferSlice[] slices) {
+    long bytes = 0;
+    for (BufferSlice slice : slices) {
+      MemorySegment.copy(slice.segment(), 0, inlined, bytes, slice.length());
+      bytes += slice.length();
+    }
+    IbvSge.ADDR.set(entries, 0, inlined.address());
+    IbvSge.LENGTH.set(entries, 0, (int) bytes);
+    IbvSge.LKEY.set(entries, 0, 0); // not looked at
   }
 }
