@@ -104,6 +104,10 @@ final class EndpointGroups {
     return groups.stream().anyMatch(group -> group.failIfOwn(endpoint, why));
   }
 
+  boolean ownsCompletionQueue(long address) {
+    return groups.stream().anyMatch(group -> group.port().completionQueue().address() == address);
+  }
+
   /** Closes all groups, while the event thread still runs. */
   void close() {
     synchronized (this) {

@@ -37,6 +37,9 @@ final class PortMonitor {
 
     /** A queue pair failed. */
     void queuePairFailed(long address, String why);
+
+    /** Whether a completion queue that failed is one of this transport's, beside the port's own. */
+    boolean ownsCompletionQueue(long address);
   }
 
   private final OpenPort port;
@@ -129,7 +132,7 @@ final class PortMonitor {
     switch (type.scope()) {
       case QP -> handle(type, element);
       case CQ -> {
-        if (element == port.completionQueue().address()) {
+        if (element == port.completionQueue().address() || actions.ownsCompletionQueue(element)) {
           handle(type, 0);
         }
       }

@@ -254,6 +254,11 @@ final class TransportParts implements PortMonitor.Actions {
     }
   }
 
+  @Override
+  public boolean ownsCompletionQueue(long address) {
+    return groups.ownsCompletionQueue(address);
+  }
+
   private TransportInfo describe(PortInfo state, InetSocketAddress address) {
     GidInfo gid = PortSelector.gid(state, address.getAddress()).orElse(null);
     return new TransportInfo(

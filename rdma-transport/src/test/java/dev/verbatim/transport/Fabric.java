@@ -162,6 +162,11 @@ final class Fabric {
     public void queuePairFailed(long address, String why) {
       actions.add("queue pair " + address);
     }
+
+    @Override
+    public boolean ownsCompletionQueue(long address) {
+      return false;
+    }
   }
 
   private MemorySegment context() {

@@ -2,6 +2,7 @@ package dev.verbatim.it.transport;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.verbatim.it.transport.PortControl.StandInFaults;
 import dev.verbatim.transport.EndpointConfig;
 import dev.verbatim.transport.EndpointGroup;
 import dev.verbatim.transport.MemoryRegion;
@@ -109,5 +110,18 @@ class EndpointMisuseDeviceTest extends DeviceTest {
     connection.read(new ReadBatch(throwing).add(region.iova(), region.rkey(), buffer, 0, 8));
     buffer.release();
     assertReads(near, connection, region, 0, 4096);
+  }
+
+  /** Its queue would tell no completion any more: whoever waits for one would wait for ever. */
+  @Test
+  void shouldEndAllWhenTheCompletionQueueOfAGroupFails() throws Exception {
+    StandInFaults.assumePresent();
+    RdmaTransport near = open("near");
+    EndpointPair pair =
+        EndpointPair.connect(
+            near.openGroup(new EndpointConfig()), group("far", new EndpointConfig()));
+    StandInFaults.set("async event=0"); // IBV_EVENT_CQ_ERR
+    assertContains("CQ_ERR", pair.nearSays().closed());
+    Transports.await("it knows", () -> near.deviceFailure().isPresent());
   }
 }
