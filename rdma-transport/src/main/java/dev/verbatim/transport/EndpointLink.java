@@ -68,6 +68,7 @@ final class EndpointLink {
     step = "accepting";
     try {
       cm.setTrafficClass(group.config().trafficClass());
+      setAckTimeout();
       createQueuePair();
       int depth = endpoint.limits().readDepth();
       try (Arena arena = Arena.ofConfined()) {
@@ -124,8 +125,7 @@ final class EndpointLink {
       group.port().rdmaCm().resolveRoute(cm.id(), remainingMillis());
     } else if (event.type() == CmEventType.ROUTE_RESOLVED) {
       step = "connecting";
-      long patience = 2 * group.config().peerTimeout().toNanos();
-      cm.setAckTimeout(ConnectAttempt.ackTimeoutExponent(patience));
+      setAckTimeout();
       createQueuePair();
       int depth = endpoint.limits().readDepth();
       try (Arena arena = Arena.ofConfined()) {
@@ -133,6 +133,12 @@ final class EndpointLink {
       }
       mayDisconnect = true;
     }
+  }
+
+  /** Of this side's requests; the peer sets its own. */
+  private void setAckTimeout() {
+    long patience = 2 * group.config().peerTimeout().toNanos();
+    cm.setAckTimeout(ConnectAttempt.ackTimeoutExponent(patience));
   }
 
   private void createQueuePair() throws VerbsException {
