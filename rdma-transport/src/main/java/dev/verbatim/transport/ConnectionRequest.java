@@ -51,8 +51,11 @@ public final class ConnectionRequest {
    * Accepts.
    *
    * @param privateData for the peer, 196 bytes at most
+   * @param listener is told of the endpoint, perhaps of its first completions before the future is
+   *     done; of one that fails to connect too: its {@code onClosed} is the last call, unless there
+   *     was no room for an endpoint and so no call at all
    * @return done when the peer knows; fails with {@link ConnectException}. What is chained to it
-   *     runs on the event thread: it must not block
+   *     runs on the event thread: it must not block. Cancelling it ends the connection
    * @throws IllegalArgumentException when there are too many bytes
    */
   public CompletableFuture<RdmaEndpoint> accept(EndpointListener listener, byte[] privateData) {

@@ -182,8 +182,11 @@ public final class EndpointGroup implements AutoCloseable {
    *
    * @param peer where it listens
    * @param privateData for the peer to know who asks, 56 bytes at most
+   * @param listener is told of the endpoint, of one that fails to connect too: its {@code onClosed}
+   *     is the last call, unless there was no room for an endpoint and so no call at all
    * @return done when connected; fails with {@link ConnectException} within the connect timeout.
-   *     What is chained to it runs on the event thread: it must not block
+   *     What is chained to it runs on the event thread: it must not block. Cancelling it ends the
+   *     connection as soon as there is one
    * @throws IllegalArgumentException when there are too many bytes
    */
   public CompletableFuture<RdmaEndpoint> connect(
@@ -238,7 +241,9 @@ public final class EndpointGroup implements AutoCloseable {
         .whenComplete(
             (connected, failure) -> {
               if (failure == null) {
-                result.complete(connected);
+                if (!result.complete(connected)) {
+                  connected.close(); // its caller has cancelled it, or let it time out
+                }
               } else {
                 result.completeExceptionally(failure);
               }

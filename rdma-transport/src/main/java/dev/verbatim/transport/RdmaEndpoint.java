@@ -252,7 +252,8 @@ public final class RdmaEndpoint implements AutoCloseable {
 
   /**
    * What the peer sent when it connected or accepted; RDMA CM may have padded it with zeros, to 56
-   * and 196 bytes.
+   * and 196 bytes. Empty until the endpoint is connected, in {@link EndpointListener#onPrepared}
+   * too.
    */
   public byte[] peerData() {
     return peerData.clone();

@@ -1,8 +1,10 @@
 package dev.verbatim.it.transport;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.transport.PortControl.StandInFaults;
+import dev.verbatim.transport.ConnectionRequest;
 import dev.verbatim.transport.EndpointConfig;
 import dev.verbatim.transport.EndpointGroup;
 import dev.verbatim.transport.MemoryRegion;
@@ -17,6 +19,7 @@ import dev.verbatim.transport.WorkCompletion;
 import dev.verbatim.transport.WorkOperation;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -123,5 +126,21 @@ class EndpointMisuseDeviceTest extends DeviceTest {
     StandInFaults.set("async event=0"); // IBV_EVENT_CQ_ERR
     assertContains("CQ_ERR", pair.nearSays().closed());
     Transports.await("it knows", () -> near.deviceFailure().isPresent());
+  }
+
+  @Test
+  void shouldEndAConnectionThatNobodyWaitsForAnyMore() throws Exception {
+    EndpointGroup nearGroup = group("near", new EndpointConfig().maxEndpoints(1));
+    EndpointGroup farGroup = group("far", new EndpointConfig());
+    CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
+    InetSocketAddress address = farGroup.listen(0, asked::complete);
+    EndpointRecorder nearSays = new EndpointRecorder();
+    EndpointRecorder farSays = new EndpointRecorder();
+    CompletableFuture<RdmaEndpoint> connecting = nearGroup.connect(address, NONE, nearSays);
+    ConnectionRequest request = asked.get(30, SECONDS);
+    assertTrue(connecting.cancel(true));
+    request.accept(farSays);
+    nearSays.closed();
+    farSays.closed();
   }
 }

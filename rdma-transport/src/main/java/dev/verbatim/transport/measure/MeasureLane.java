@@ -64,8 +64,11 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
     } catch (ExecutionException e) {
       throw new EndpointException(e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
-      connecting.thenAccept(RdmaEndpoint::close);
       throw new EndpointException("no connection to " + server + " in " + millis + " ms", e);
+    } finally {
+      if (endpoint == null && !connecting.cancel(false)) {
+        connecting.thenAccept(RdmaEndpoint::close); // just connected, or failed
+      }
     }
     memory =
         MeasureProtocol.readAnswer(endpoint.peerData())
