@@ -6,7 +6,7 @@ import java.time.Duration;
  * How to open a group of endpoints. Setters are fluent; {@link RdmaTransport#openGroup} validates
  * by {@link #conclude()} and says where the device allows less.
  */
-public final class EndpointConfig {
+public final class EndpointConfig implements Cloneable {
   private int maxEndpoints = 16;
   private int sendDepth = 128;
   private int receiveDepth = 128;
@@ -186,6 +186,15 @@ public final class EndpointConfig {
     Ranges.check("trafficClass", trafficClass, 0, 255);
     Ranges.check("numaNode", numaNode, -1, 1 << 10);
     return this;
+  }
+
+  /** As it is now: the caller may go on to set it for something else. */
+  EndpointConfig copy() {
+    try {
+      return (EndpointConfig) clone();
+    } catch (CloneNotSupportedException e) {
+      throw new AssertionError("it is Cloneable", e);
+    }
   }
 
   /** Completions that may wait at a time, if all requests of all endpoints end. */

@@ -48,11 +48,11 @@ final class EndpointGroups {
     this.hugePages = hugePages;
   }
 
-  synchronized EndpointGroup open(EndpointConfig config) throws EndpointException {
+  synchronized EndpointGroup open(EndpointConfig wanted) throws EndpointException {
     if (closed) {
       throw new IllegalStateException("the transport is closed");
     }
-    config.conclude();
+    EndpointConfig config = wanted.copy().conclude();
     EndpointLimits limits =
         EndpointLimits.of(config, choice.device().limits(), choice.port().maxMessageSize());
     OpenPort own = null;

@@ -25,6 +25,7 @@ public final class RdmaTransport implements AutoCloseable {
   /**
    * Opens the port that the configuration names, or the best one: active, and with an address.
    *
+   * @param config may be set anew for something else afterwards
    * @throws IllegalArgumentException when a value of the configuration is out of its range
    */
   public static OpenResult open(TransportConfig config) {
@@ -121,6 +122,7 @@ public final class RdmaTransport implements AutoCloseable {
    * Opens a group of endpoints on this port, for messages, WRITEs and atomic operations beside
    * READs: with a protection domain, a completion queue and a poller of its own.
    *
+   * @param config may be set anew for something else afterwards
    * @throws IllegalArgumentException when a value of the configuration is out of its range
    * @throws EndpointException when the device allows less than is asked for, or has no room
    */

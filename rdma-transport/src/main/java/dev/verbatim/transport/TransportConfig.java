@@ -7,7 +7,7 @@ import java.time.Duration;
  * How to open a transport. Setters are fluent; {@link RdmaTransport#open} validates by {@link
  * #conclude()}.
  */
-public final class TransportConfig {
+public final class TransportConfig implements Cloneable {
   private String deviceName;
   private int port;
   private InetAddress address;
@@ -258,5 +258,14 @@ public final class TransportConfig {
       throw new IllegalArgumentException("localName is null");
     }
     return this;
+  }
+
+  /** As it is now: the caller may go on to set it for something else. */
+  TransportConfig copy() {
+    try {
+      return (TransportConfig) clone();
+    } catch (CloneNotSupportedException e) {
+      throw new AssertionError("it is Cloneable", e);
+    }
   }
 }

@@ -42,8 +42,8 @@ final class TransportOpener {
     this.ownAddresses = ownAddresses;
   }
 
-  static OpenResult open(TransportConfig config) {
-    config.conclude();
+  static OpenResult open(TransportConfig wanted) {
+    TransportConfig config = wanted.copy().conclude();
     return switch (NativeLibraries.load()) {
       case NativeLibraries.Absent absent ->
           new OpenResult.Unavailable(

@@ -15,10 +15,12 @@ import dev.verbatim.transport.ReadBatch;
 import dev.verbatim.transport.ReadBuffer;
 import dev.verbatim.transport.ReadFailure;
 import dev.verbatim.transport.ReadListener;
+import dev.verbatim.transport.TransportConfig;
 import dev.verbatim.transport.WorkCompletion;
 import dev.verbatim.transport.WorkOperation;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -142,5 +144,30 @@ class EndpointMisuseDeviceTest extends DeviceTest {
     request.accept(farSays);
     nearSays.closed();
     farSays.closed();
+  }
+
+  @Test
+  void shouldGoByTheConfigurationThatItWasOpenedWith() throws Exception {
+    EndpointConfig config = new EndpointConfig().connectTimeout(Duration.ofMillis(300));
+    EndpointGroup nearGroup = group("near", config);
+    EndpointGroup farGroup = group("far", new EndpointConfig());
+    config.connectTimeout(Duration.ofHours(1)); // for the next group
+    InetSocketAddress address = farGroup.listen(0, request -> {});
+    ExecutionException late =
+        assertThrows(
+            ExecutionException.class,
+            () -> nearGroup.connect(address, NONE, new EndpointRecorder()).get(30, SECONDS));
+    assertContains("300 ms", late.getMessage());
+  }
+
+  @Test
+  void shouldGoByTheConfigurationThatTheTransportWasOpenedWith() throws Exception {
+    StandInFaults.assumePresent();
+    TransportConfig config = Transports.config("near").connectTimeout(Duration.ofMillis(300));
+    RdmaTransport near = open(config);
+    RdmaTransport far = open("far");
+    config.connectTimeout(Duration.ofHours(1));
+    StandInFaults.set("cm silent");
+    assertContains("300 ms", connectFails(near, Transports.address("far", far)));
   }
 }
