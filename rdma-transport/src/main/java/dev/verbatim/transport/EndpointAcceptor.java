@@ -5,9 +5,10 @@ import dev.verbatim.verbs.Sockaddr;
 import dev.verbatim.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -24,7 +25,7 @@ final class EndpointAcceptor {
 
   private final EndpointGroup group;
   private final Set<ConnectionRequest> requests = new HashSet<>();
-  private final List<CmEndpoint> listeners = new ArrayList<>();
+  private final Map<InetSocketAddress, CmEndpoint> listeners = new HashMap<>();
 
   EndpointAcceptor(EndpointGroup group) {
     this.group = group;
@@ -43,12 +44,21 @@ final class EndpointAcceptor {
       InetSocketAddress wanted = new InetSocketAddress(group.address(), listenPort);
       group.port().rdmaCm().bindAddr(endpoint.id(), Sockaddr.allocate(arena, wanted));
       group.port().rdmaCm().listen(endpoint.id(), BACKLOG);
-      listeners.add(endpoint);
       int bound = group.port().rdmaCm().getSrcPort(endpoint.id());
-      return new InetSocketAddress(group.address(), bound);
+      InetSocketAddress address = new InetSocketAddress(group.address(), bound);
+      listeners.put(address, endpoint);
+      return address;
     } catch (VerbsException | RuntimeException | Error e) {
       endpoint.destroy();
       throw e;
+    }
+  }
+
+  /** Ends one listener. */
+  void endListener(InetSocketAddress address) {
+    CmEndpoint listener = listeners.remove(address);
+    if (listener != null) {
+      listener.destroy();
     }
   }
 
@@ -90,7 +100,7 @@ final class EndpointAcceptor {
 
   /** Ends the listeners; peers are refused by the system from now on. */
   void close() {
-    listeners.forEach(CmEndpoint::destroy);
+    listeners.values().forEach(CmEndpoint::destroy);
     listeners.clear();
   }
 }

@@ -129,7 +129,8 @@ public final class EndpointGroup implements AutoCloseable {
    * @param handler answers each request, at once or later; called on the transport's event thread,
    *     where it must not block
    * @return the address to connect to
-   * @throws EndpointException when the port is taken, or the device is lost
+   * @throws EndpointException when the port is taken, the device is lost or the caller interrupted;
+   *     then nothing listens
    */
   public InetSocketAddress listen(int listenPort, Consumer<ConnectionRequest> handler)
       throws EndpointException {
@@ -153,11 +154,18 @@ public final class EndpointGroup implements AutoCloseable {
               .formatted(address().getHostAddress(), listenPort, e.getCause().getMessage()),
           e.getCause());
     } catch (TimeoutException e) {
+      endListener(result);
       throw new EndpointException("the transport's event thread does not answer", e);
     } catch (InterruptedException e) {
+      endListener(result);
       Thread.currentThread().interrupt();
       throw new EndpointException("interrupted while listening", e);
     }
+  }
+
+  /** Nobody is told that it listens. */
+  private void endListener(CompletableFuture<InetSocketAddress> listening) {
+    listening.thenAccept(address -> execute(() -> acceptor.endListener(address)));
   }
 
   /** The request is accepted, if there is room; the result is told otherwise. */

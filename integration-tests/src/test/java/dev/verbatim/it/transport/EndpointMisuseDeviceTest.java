@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.verbatim.it.transport.PortControl.StandInFaults;
 import dev.verbatim.transport.ConnectionRequest;
 import dev.verbatim.transport.EndpointConfig;
+import dev.verbatim.transport.EndpointException;
 import dev.verbatim.transport.EndpointGroup;
 import dev.verbatim.transport.MemoryRegion;
 import dev.verbatim.transport.PeerConnection;
@@ -170,4 +171,25 @@ class EndpointMisuseDeviceTest extends DeviceTest {
     StandInFaults.set("cm silent");
     assertContains("300 ms", connectFails(near, Transports.address("far", far)));
   }
+
+  @Test
+  void shouldNotListenWhenItIsInterrupted() throws Exception {
+    EndpointGroup group = group("far", new EndpointConfig());
+    InetSocketAddress free = group("other", new EndpointConfig()).listen(0, request -> {});
+    int port = free.getPort() + 1;
+    Thread.currentThread().interrupt();
+    try {
+      assertThrows(EndpointException.class, () -> group.listen(port, request -> {}));
+    } finally {
+      assertTrue(Thread.interrupted());
+    }
+    Transports.await("the port is free", () -> listens(group, port));
+  }
+
+  private static boolean listens(EndpointGroup group, int port) {
+    try {
+      return group.listen(port, request -> {}).getPort() == port;
+    } catch (EndpointException e) {
+      return false;
+    }
 }
