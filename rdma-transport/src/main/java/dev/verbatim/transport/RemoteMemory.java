@@ -34,9 +34,15 @@ public record RemoteMemory(long address, int rkey, long length) {
     return new RemoteMemory(address + offset, rkey, bytes);
   }
 
-  /** Writes the {@link #BYTES} that {@link #get} reads. */
+  /**
+   * Writes the {@link #BYTES} that {@link #get} reads, the same ones whatever the buffer's order.
+   *
+   * @return the buffer, its position behind them
+   * @throws java.nio.BufferOverflowException when there is room for fewer
+   */
   public ByteBuffer put(ByteBuffer into) {
-    return into.putLong(address).putInt(rkey).putLong(length);
+    ByteBuffer bytes = ByteBuffer.allocate(BYTES);
+    return into.put(bytes.putLong(address).putInt(rkey).putLong(length).flip());
   }
 
   /**
@@ -46,7 +52,10 @@ public record RemoteMemory(long address, int rkey, long length) {
    * @throws java.nio.BufferUnderflowException when there are fewer bytes
    */
   public static RemoteMemory get(ByteBuffer from) {
-    return new RemoteMemory(from.getLong(), from.getInt(), from.getLong());
+    byte[] bytes = new byte[BYTES];
+    from.get(bytes);
+    ByteBuffer in = ByteBuffer.wrap(bytes);
+    return new RemoteMemory(in.getLong(), in.getInt(), in.getLong());
   }
 
   /** Without address and key, which are secret. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
 
 class RemoteMemoryTest {
@@ -19,6 +20,15 @@ class RemoteMemoryTest {
     assertThrows(BufferUnderflowException.class, () -> RemoteMemory.get(ByteBuffer.allocate(19)));
     ByteBuffer negative = ByteBuffer.allocate(20).putLong(12, -1);
     assertThrows(IllegalArgumentException.class, () -> RemoteMemory.get(negative));
+  }
+
+  /** Native order is what programs set for numbers of their own in the same buffer. */
+  @Test
+  void shouldTravelBetweenBuffersOfAnyOrder() {
+    ByteBuffer wire = ByteBuffer.allocate(20).order(ByteOrder.LITTLE_ENDIAN);
+    assertEquals(ByteOrder.LITTLE_ENDIAN, MEMORY.put(wire).order());
+    assertEquals(MEMORY, RemoteMemory.get(ByteBuffer.wrap(wire.array())));
+    assertEquals(MEMORY, RemoteMemory.get(wire.flip()));
   }
 
   @Test
