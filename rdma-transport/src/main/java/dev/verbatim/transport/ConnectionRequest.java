@@ -3,6 +3,7 @@ package dev.verbatim.transport;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -60,6 +61,7 @@ public final class ConnectionRequest {
    */
   public CompletableFuture<RdmaEndpoint> accept(EndpointListener listener, byte[] privateData) {
     EndpointGroup.checkPrivateData(privateData, EndpointGroup.MOST_ACCEPT_BYTES);
+    Objects.requireNonNull(listener, "listener");
     byte[] copy = privateData.clone();
     CompletableFuture<RdmaEndpoint> result = new CompletableFuture<>();
     if (group.isClosed()) { // there may be no event thread any more
@@ -87,6 +89,7 @@ public final class ConnectionRequest {
    * @param reason for the peer's message, cut to 148 bytes
    */
   public void reject(String reason) {
+    Objects.requireNonNull(reason, "reason");
     group.run(() -> rejectNow(reason));
   }
 

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -135,6 +136,7 @@ public final class EndpointGroup implements AutoCloseable {
   public InetSocketAddress listen(int listenPort, Consumer<ConnectionRequest> handler)
       throws EndpointException {
     Ranges.check("listenPort", listenPort, 0, 65_535);
+    Objects.requireNonNull(handler, "handler");
     checkOpen();
     CompletableFuture<InetSocketAddress> result = new CompletableFuture<>();
     run(
@@ -200,6 +202,7 @@ public final class EndpointGroup implements AutoCloseable {
   public CompletableFuture<RdmaEndpoint> connect(
       InetSocketAddress peer, byte[] privateData, EndpointListener listener) {
     checkPrivateData(privateData, MOST_CONNECT_BYTES);
+    Objects.requireNonNull(listener, "listener");
     if (peer.isUnresolved()) {
       throw new IllegalArgumentException("unresolved peer address " + peer);
     }

@@ -1,5 +1,6 @@
 package dev.verbatim.it.transport;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,7 +23,10 @@ import dev.verbatim.transport.WorkOperation;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -192,4 +196,35 @@ class EndpointMisuseDeviceTest extends DeviceTest {
     } catch (EndpointException e) {
       return false;
     }
+  }
+
+  @Test
+  void shouldRefuseANullAtOnce() throws Exception {
+    EndpointGroup group = group("near", new EndpointConfig());
+    assertThrows(NullPointerException.class, () -> group.listen(0, null));
+    Queue<Throwable> thrown = new ConcurrentLinkedQueue<>();
+    CompletableFuture<Void> asked = new CompletableFuture<>();
+    InetSocketAddress address =
+        group.listen(
+            0,
+            request -> {
+              for (Runnable wrong :
+                  List.<Runnable>of(() -> request.accept(null), () -> request.reject(null))) {
+                try {
+                  wrong.run();
+                } catch (NullPointerException e) {
+                  thrown.add(e);
+                }
+              }
+              request.reject("busy");
+              asked.complete(null);
+            });
+    assertThrows(NullPointerException.class, () -> group.connect(address, NONE, null));
+    ExecutionException busy =
+        assertThrows(
+            ExecutionException.class,
+            () -> group.connect(address, NONE, new EndpointRecorder()).get(30, SECONDS));
+    assertContains("busy", busy.getMessage());
+    assertEquals(2, thrown.size());
+  }
 }
