@@ -21,6 +21,9 @@ import org.slf4j.LoggerFactory;
 final class EndpointAcceptor {
   private static final int BACKLOG = 256;
 
+  /** Each holds an identifier of the kernel, for as long as the connect timeout. */
+  private static final int MOST_UNANSWERED = 256;
+
   private static final Logger LOG = LoggerFactory.getLogger(EndpointAcceptor.class);
 
   private final EndpointGroup group;
@@ -77,6 +80,10 @@ final class EndpointAcceptor {
     ConnectionRequest request = new ConnectionRequest(group, event, peer, System.nanoTime());
     request.adopted(group.cmEndpoints().adopt(event.id(), request::onEvent));
     requests.add(request);
+    if (requests.size() > MOST_UNANSWERED) {
+      request.rejectNow("as many requests as may wait for an answer here");
+      return;
+    }
     try {
       handler.accept(request);
     } catch (Throwable e) {

@@ -128,7 +128,7 @@ public final class EndpointGroup implements AutoCloseable {
    *
    * @param listenPort 0 lets the system choose
    * @param handler answers each request, at once or later; called on the transport's event thread,
-   *     where it must not block
+   *     where it must not block. While 256 have no answer, further ones are rejected
    * @return the address to connect to
    * @throws EndpointException when the port is taken, the device is lost or the caller interrupted;
    *     then nothing listens

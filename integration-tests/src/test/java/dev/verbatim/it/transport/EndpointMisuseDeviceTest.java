@@ -1,10 +1,12 @@
 package dev.verbatim.it.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.transport.PortControl.StandInFaults;
+import dev.verbatim.transport.ConnectException;
 import dev.verbatim.transport.ConnectionRequest;
 import dev.verbatim.transport.EndpointConfig;
 import dev.verbatim.transport.EndpointException;
@@ -23,6 +25,7 @@ import dev.verbatim.transport.WorkOperation;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -226,5 +229,42 @@ class EndpointMisuseDeviceTest extends DeviceTest {
             () -> group.connect(address, NONE, new EndpointRecorder()).get(30, SECONDS));
     assertContains("busy", busy.getMessage());
     assertEquals(2, thrown.size());
+  }
+
+  /** A flood of them must not use up memory and identifiers until each has waited its time. */
+  @Test
+  void shouldRefuseRequestsWhenTooManyWaitForAnAnswer() throws Exception {
+    StandInFaults.assumePresent();
+    int wanted = 260;
+    EndpointConfig config =
+        new EndpointConfig()
+            .maxEndpoints(wanted)
+            .sendDepth(1)
+            .receiveDepth(1)
+            .connectTimeout(Duration.ofMinutes(2));
+    EndpointGroup nearGroup = group("near", config);
+    EndpointGroup farGroup = group("far", config);
+    Queue<ConnectionRequest> unanswered = new ConcurrentLinkedQueue<>();
+    InetSocketAddress address = farGroup.listen(0, unanswered::add);
+    List<CompletableFuture<RdmaEndpoint>> connecting = new ArrayList<>();
+    for (int i = 0; i < wanted; i++) {
+      connecting.add(nearGroup.connect(address, NONE, new EndpointRecorder()));
+    }
+    Transports.await(
+        "four are refused",
+        () -> connecting.stream().filter(CompletableFuture::isCompletedExceptionally).count() == 4);
+    assertEquals(wanted - 4, unanswered.size());
+    ExecutionException refused =
+        assertThrows(
+            ExecutionException.class,
+            () ->
+                connecting.stream()
+                    .filter(CompletableFuture::isCompletedExceptionally)
+                    .findAny()
+                    .orElseThrow()
+                    .get());
+    assertContains(
+        "may wait for an answer",
+        assertInstanceOf(ConnectException.class, refused.getCause()).getMessage());
   }
 }
