@@ -64,10 +64,6 @@ public final class ConnectionRequest {
     Objects.requireNonNull(listener, "listener");
     byte[] copy = privateData.clone();
     CompletableFuture<RdmaEndpoint> result = new CompletableFuture<>();
-    if (group.isClosed()) { // there may be no event thread any more
-      result.completeExceptionally(new ConnectException("the group of endpoints is closed"));
-      return result;
-    }
     group.run(
         () -> {
           if (over || link != null) {
@@ -79,7 +75,8 @@ public final class ConnectionRequest {
           if (link != null) {
             link.accept(cm, event, copy);
           }
-        });
+        },
+        result);
     return result;
   }
 

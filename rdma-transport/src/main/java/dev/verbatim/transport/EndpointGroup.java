@@ -215,7 +215,8 @@ public final class EndpointGroup implements AutoCloseable {
           if (link != null) {
             link.connect(copy);
           }
-        });
+        },
+        result);
     return result;
   }
 
@@ -288,6 +289,14 @@ public final class EndpointGroup implements AutoCloseable {
       task.run();
     } else {
       execute(task);
+    }
+  }
+
+  /** Runs a task that completes the result, which is also done where no event thread is left. */
+  void run(Runnable task, CompletableFuture<?> result) {
+    run(task);
+    if (isClosed()) {
+      result.completeExceptionally(new ConnectException("the group of endpoints is closed"));
     }
   }
 
