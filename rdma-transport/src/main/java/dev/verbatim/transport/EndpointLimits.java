@@ -8,6 +8,7 @@ import dev.verbatim.device.DeviceLimits;
  * @param sendDepth requests other than receives that may be under way
  * @param receiveDepth receives that may be posted
  * @param slices pieces of memory of one request
+ * @param readSlices pieces of memory of one READ, with iWARP often 1
  * @param inlineBytes up to which what is sent or written travels in the request itself
  * @param readDepth READs and atomic operations that are under way at a time; more wait at the
  *     device
@@ -18,6 +19,7 @@ public record EndpointLimits(
     int sendDepth,
     int receiveDepth,
     int slices,
+    int readSlices,
     int inlineBytes,
     int readDepth,
     long messageBytes,
@@ -49,6 +51,7 @@ public record EndpointLimits(
         config.sendDepth(),
         config.receiveDepth(),
         config.slices(),
+        device.maxSgeRd() > 0 ? Math.min(config.slices(), device.maxSgeRd()) : config.slices(),
         config.inlineBytes(),
         Math.min(served, initiated),
         maxMessageBytes > 0 ? Math.min(maxMessageBytes, MESSAGE_MOST) : 1L << 30,
@@ -65,6 +68,6 @@ public record EndpointLimits(
 
   EndpointLimits withInlineBytes(int granted) {
     return new EndpointLimits(
-        sendDepth, receiveDepth, slices, granted, readDepth, messageBytes, atomics);
+        sendDepth, receiveDepth, slices, readSlices, granted, readDepth, messageBytes, atomics);
   }
 }

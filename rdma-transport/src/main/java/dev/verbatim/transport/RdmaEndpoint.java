@@ -132,6 +132,12 @@ public final class RdmaEndpoint implements AutoCloseable {
 
   private void post(long id, WorkRequest request) throws EndpointException {
     check(request.slices(), request.length());
+    if (request.operation() == WorkOperation.READ
+        && request.slices().length > limits().readSlices()) {
+      throw new IllegalArgumentException(
+          "%d slices are more than the device's max_sge_rd, %d, of a READ"
+              .formatted(request.slices().length, limits().readSlices()));
+    }
     if (request.remote() != null && request.length() > request.remote().length()) {
       throw new IndexOutOfBoundsException(
           request.operation() + " of " + request.length() + " bytes: " + request.remote());

@@ -54,9 +54,22 @@ class EndpointConfigTest {
   void shouldTakeTheLeastOfWhatIsWantedAndWhatTheDeviceHas() throws Exception {
     EndpointConfig config = new EndpointConfig().conclude();
     EndpointLimits limits = EndpointLimits.of(config, device(16, 128, 1, 4096), 1 << 23);
-    assertEquals(new EndpointLimits(128, 128, 1, 64, 4, 1 << 23, true), limits);
+    assertEquals(new EndpointLimits(128, 128, 1, 1, 64, 4, 1 << 23, true), limits);
     assertEquals(1L << 30, EndpointLimits.of(config, device(16, 128, 1, 4096), 0).messageBytes());
     assertEquals(0, limits.withInlineBytes(0).inlineBytes());
+  }
+
+  /** As iWARP devices do, siw for one: a READ with more is refused by the device, if at all. */
+  @Test
+  void shouldTellHowManySlicesAReadTakes() throws Exception {
+    EndpointConfig config = new EndpointConfig().slices(4);
+    for (int[] told : new int[][] {{1, 1}, {32, 4}, {0, 4}}) { // 0 is none
+      DeviceLimits device =
+          new DeviceLimits(16, 128, 8, told[0], 10, 4096, 10, 1 << 30, 10, 8, 4, 100, true);
+      EndpointLimits limits = EndpointLimits.of(config, device, 0);
+      assertEquals(4, limits.slices());
+      assertEquals(told[1], limits.readSlices());
+    }
   }
 
   @ParameterizedTest

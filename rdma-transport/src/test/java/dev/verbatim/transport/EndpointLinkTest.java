@@ -28,7 +28,7 @@ class EndpointLinkTest {
         .thenReturn(new EndpointConfig().peerTimeout(Duration.ofSeconds(60)));
     when(group.port()).thenReturn(fabric.port);
     RdmaEndpoint endpoint = mock(RdmaEndpoint.class);
-    when(endpoint.limits()).thenReturn(new EndpointLimits(1, 1, 1, 0, 1, 1 << 30, true));
+    when(endpoint.limits()).thenReturn(new EndpointLimits(1, 1, 1, 1, 0, 1, 1 << 30, true));
     List<String> calls = new ArrayList<>();
     doAnswer(
             call -> {
