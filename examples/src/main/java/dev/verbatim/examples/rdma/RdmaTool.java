@@ -2,9 +2,11 @@ package dev.verbatim.examples.rdma;
 
 import dev.verbatim.examples.report.TextTable;
 import dev.verbatim.transport.EndpointConfig;
+import dev.verbatim.transport.EndpointException;
 import dev.verbatim.transport.EndpointGroup;
 import dev.verbatim.transport.OpenResult;
 import dev.verbatim.transport.RdmaTransport;
+import dev.verbatim.transport.RegistrationException;
 import dev.verbatim.transport.TransportInfo;
 import dev.verbatim.transport.measure.Measure;
 import dev.verbatim.transport.measure.MeasureConfig;
@@ -17,6 +19,7 @@ import java.util.Locale;
 
 /** What both tools do: serve, or measure each size, print a table and write it as JSON. */
 final class RdmaTool {
+  static final int FAILED = 1;
   static final int NO_DEVICE = 3;
 
   /** Columns of a table: their names, and their values of one measurement. */
@@ -51,8 +54,11 @@ final class RdmaTool {
           } else {
             measure(transport.info(), group, options.server().get(), configs, columns);
           }
+          return 0;
+        } catch (EndpointException | RegistrationException e) {
+          System.err.println(e.getMessage());
+          return FAILED;
         }
-        return 0;
       }
     }
   }
@@ -90,14 +96,20 @@ final class RdmaTool {
     Measure measure = new Measure(group, server);
     List<Measurement> results = new ArrayList<>();
     List<List<String>> lines = new ArrayList<>(List.of(columns.names()));
-    for (MeasureConfig config : configs) {
-      Measurement result = measure.run(config);
-      results.add(result);
-      lines.add(columns.values(result));
+    configs.forEach(MeasureConfig::conclude); // before the first one takes its time
+    try {
+      for (MeasureConfig config : configs) {
+        Measurement result = measure.run(config);
+        results.add(result);
+        lines.add(columns.values(result));
+      }
+    } finally { // what was measured before another size failed is worth as much
+      if (!results.isEmpty()) {
+        System.out.printf(
+            "%s from %s to %s%n", results.getFirst().operation(), group.address(), server);
+        System.out.print(TextTable.align(lines, 0, columns.names().size()));
+      }
     }
-    System.out.printf(
-        "%s from %s to %s%n", results.getFirst().operation(), group.address(), server);
-    System.out.print(TextTable.align(lines, 0, columns.names().size()));
     if (options.json().isPresent()) {
       MeasurementFile.write(options.json().get(), info, server, results);
     }

@@ -143,13 +143,16 @@ final class ToolOptions {
   }
 
   private static long bytes(String word) {
-    int unit = "KMG".indexOf(Character.toUpperCase(word.charAt(word.length() - 1))) + 1;
-    String number = unit == 0 ? word : word.substring(0, word.length() - 1);
     try {
+      int unit = "KMG".indexOf(Character.toUpperCase(word.charAt(word.length() - 1))) + 1;
+      String number = unit == 0 ? word : word.substring(0, word.length() - 1);
       return Math.multiplyExact(Long.parseLong(number), 1L << 10 * unit);
-    } catch (NumberFormatException | ArithmeticException e) {
+    } catch (NumberFormatException | ArithmeticException | IndexOutOfBoundsException e) {
       throw new IllegalArgumentException(
-          "--sizes: " + word + " is no number of bytes, such as 8, 4K or 1M", e);
+          "--sizes: "
+              + (word.isEmpty() ? "nothing" : word)
+              + " is no number of bytes, such as 8, 4K or 1M",
+          e);
     }
   }
 }

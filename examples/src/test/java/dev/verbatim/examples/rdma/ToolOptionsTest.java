@@ -34,6 +34,7 @@ class ToolOptionsTest {
           assertThrows(IllegalArgumentException.class, () -> bytes("--sizes", wrong)).getMessage();
       assertTrue(seen.contains(wrong), seen);
     }
+    assertThrows(IllegalArgumentException.class, () -> bytes("--sizes", "8,,9"));
   }
 
   private static List<Long> bytes(String... arguments) {

@@ -1,6 +1,7 @@
 package dev.verbatim.it.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -94,6 +95,34 @@ class RdmaToolsDeviceTest extends DeviceTest {
     String timed =
         measure(RdmaBandwidth.class, server[0], "-p", server[1], "-s", "8", "-D", "0.2", "-t", "4");
     assertContains("READ from", timed);
+  }
+
+  @Test
+  void shouldSayInOneMessageWhyItFails() throws Exception {
+    String nobody = String.valueOf(Integer.parseInt(serve(RdmaPingPong.class)[1]) + 1);
+    String address = serve(RdmaPingPong.class)[0];
+    Process failed = client(address, "--port", nobody);
+    assertContains("no connection from", said(failed));
+    assertEquals(1, failed.exitValue());
+    Process wrong = client(address, "--sizes", "8,3G");
+    assertContains("bytes = 3221225472 is out of range", said(wrong));
+    assertEquals(2, wrong.exitValue());
+  }
+
+  private Process client(String... arguments) throws IOException {
+    Process process =
+        RegionServer.java(RdmaPingPong.class, List.of(arguments))
+            .redirectErrorStream(true)
+            .start();
+    started.add(process);
+    return process;
+  }
+
+  private static String said(Process process) throws Exception {
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertTrue(process.waitFor(120, TimeUnit.SECONDS), "the client ends");
+    assertFalse(output.contains("\tat "), output);
+    return output;
   }
 
   private static void assertResults(

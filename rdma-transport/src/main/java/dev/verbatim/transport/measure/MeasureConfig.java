@@ -102,7 +102,7 @@ public final class MeasureConfig {
    *
    * @throws IllegalArgumentException naming the value and its range
    */
-  MeasureConfig conclude() {
+  public MeasureConfig conclude() {
     range("bytes", bytes, MOST_BYTES);
     range("depth", depth, 1 << 16);
     range("queuePairs", queuePairs, 1 << 16);

@@ -167,7 +167,8 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
       case WRITE -> {
         try (EndpointBuffer back = group.allocate(config.bytes())) {
           endpoint.read(CHECK, memory, back.all());
-          WorkCompletion completion = checked.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+          long millis = config.patience().toMillis();
+          WorkCompletion completion = checked.get(millis, TimeUnit.MILLISECONDS);
           if (!completion.succeeded()) {
             throw new EndpointException(completion.describe());
           }
