@@ -86,7 +86,8 @@ public final class EndpointConfig implements Cloneable {
 
   /**
    * How often a peer repeats a message that found no receive posted here, 0 to 7; 7 is for ever. As
-   * RDMA CM has it, each side says so of the other one's messages ({@code rdma_connect(3)}).
+   * RDMA CM has it, each side says so of the other one's messages ({@code rdma_connect(3)}). iWARP
+   * repeats none: such a message ends the connection.
    */
   public int rnrRetry() {
     return rnrRetry;
@@ -110,7 +111,7 @@ public final class EndpointConfig implements Cloneable {
     return this;
   }
 
-  /** Longest time for a whole connect, and for answering a request to connect. */
+  /** Longest time for a whole connect, and for answering a request to connect, 1 ms to 1 h. */
   public Duration connectTimeout() {
     return connectTimeout;
   }
@@ -122,7 +123,8 @@ public final class EndpointConfig implements Cloneable {
 
   /**
    * About how long a peer's device may be silent before a request fails; devices know powers of two
-   * and some have a least one.
+   * and some have a least one. 1 ms to 1 h; less than 0.1 s counts as that, and more than 30 s as
+   * 30 s.
    */
   public Duration peerTimeout() {
     return peerTimeout;
@@ -133,7 +135,7 @@ public final class EndpointConfig implements Cloneable {
     return this;
   }
 
-  /** How long the poller spins on an empty completion queue before it blocks. */
+  /** How long the poller spins on an empty completion queue before it blocks, up to 1 s. */
   public Duration spin() {
     return spin;
   }

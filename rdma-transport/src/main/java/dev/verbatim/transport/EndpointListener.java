@@ -21,8 +21,9 @@ public interface EndpointListener {
   void onCompletion(RdmaEndpoint endpoint, WorkCompletion completion);
 
   /**
-   * The endpoint is closed, by the peer, by the program or by a failure; nothing comes after it.
-   * Called on the group's poller thread.
+   * The endpoint is closed, by the peer, by the program or by a failure, that of connecting
+   * included; nothing comes after it. Called on the group's poller thread. That a peer's host has
+   * vanished without a word is only found out by a request to it.
    *
    * @param reason for people
    */

@@ -5,7 +5,8 @@ import java.util.Set;
 
 /**
  * What a peer that knows address and key of an {@link EndpointBuffer} may do with it. Without any
- * of these a buffer is for the own process alone, which may always read and write it.
+ * of these a buffer is for the own process alone, which may always read and write it. An iWARP
+ * device lets peers that know the key write to any buffer, since it answers READs by such writes.
  */
 public enum MemoryAccess {
   /** READ. */

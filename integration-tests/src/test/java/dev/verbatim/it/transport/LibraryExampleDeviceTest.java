@@ -20,10 +20,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The program in the Javadoc of the transport's package, as a stranger would copy it. */
+/** The programs that show how to use the transport, as a stranger would copy them. */
 class LibraryExampleDeviceTest extends DeviceTest {
-  private static final String SOURCE =
+  private static final String JAVADOC =
       "rdma-transport/src/main/java/dev/verbatim/transport/package-info.java";
+
+  private static final String PAGE = "docs/transport-library.md";
 
   private final List<Process> started = new ArrayList<>();
 
@@ -35,8 +37,8 @@ class LibraryExampleDeviceTest extends DeviceTest {
   }
 
   @Test
-  void shouldRunAsItIsWritten() throws Exception {
-    compile(example());
+  void shouldGreetAsInTheJavadoc() throws Exception {
+    compile("Hello", inJavadoc());
     Process server = hello();
     BufferedReader output = server.inputReader();
     String[] address = lineWith(output, " ").split(" ");
@@ -50,9 +52,27 @@ class LibraryExampleDeviceTest extends DeviceTest {
     assertEquals(0, server.exitValue());
   }
 
+  @Test
+  void shouldFetchValuesAsOnThePage() throws Exception {
+    compile("Values", onPage());
+    Process process = run("Values");
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertTrue(process.waitFor(120, TimeUnit.SECONDS), "it ends");
+    assertEquals(0, process.exitValue());
+    assertContains("value of 7, value of 1023", said);
+  }
+
+  private static String onPage() throws IOException {
+    String text = Files.readString(repository().resolve(PAGE));
+    int from = text.indexOf("```java\n");
+    int to = text.indexOf("```", from + 3);
+    assertTrue(from > 0 && to > from, "there is an example");
+    return text.substring(text.indexOf('\n', from), to);
+  }
+
   /** The block of code in the comment, without the comment's stars. */
-  private static String example() throws IOException {
-    String text = Files.readString(repository().resolve(SOURCE));
+  private static String inJavadoc() throws IOException {
+    String text = Files.readString(repository().resolve(JAVADOC));
     int from = text.indexOf("<pre>{@code");
     int to = text.indexOf("}</pre>");
     assertTrue(from > 0 && to > from, "there is an example");
@@ -73,8 +93,8 @@ class LibraryExampleDeviceTest extends DeviceTest {
     throw new AssertionError("the tests' classes are not where the build puts them");
   }
 
-  private void compile(String source) throws IOException {
-    Path file = Files.writeString(folder.resolve("Hello.java"), source);
+  private void compile(String program, String source) throws IOException {
+    Path file = Files.writeString(folder.resolve(program + ".java"), source);
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     assertNotNull(compiler, "a JDK, not a runtime alone");
     int result =
@@ -91,8 +111,12 @@ class LibraryExampleDeviceTest extends DeviceTest {
   }
 
   private Process hello(String... arguments) throws IOException {
+    return run("Hello", arguments);
+  }
+
+  private Process run(String program, String... arguments) throws IOException {
     String classPath = folder + File.pathSeparator + System.getProperty("java.class.path");
-    Process process = RegionServer.java(classPath, "Hello", List.of(arguments)).start();
+    Process process = RegionServer.java(classPath, program, List.of(arguments)).start();
     started.add(process);
     return process;
   }
