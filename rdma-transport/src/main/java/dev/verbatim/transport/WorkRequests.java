@@ -82,7 +82,9 @@ final class WorkRequests {
     verbs.postSend(queuePair, send, bad);
   }
 
-  /** For the device to read or write, which refuses the memory of a buffer that is closed by then. */
+  /**
+   * For the device to read or write, which refuses the memory of a buffer that is closed by then.
+   */
   private void fill(BufferSlice[] slices) {
     for (int i = 0; i < slices.length; i++) {
       BufferSlice slice = slices[i];

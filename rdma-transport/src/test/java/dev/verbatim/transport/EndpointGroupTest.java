@@ -48,10 +48,13 @@ class EndpointGroupTest {
             })
         .when(owner)
         .execute(any());
-    CompletableFuture<RdmaEndpoint> connecting = group.connect(Fabric.OWN, new byte[0], (_, _) -> {});
+    CompletableFuture<RdmaEndpoint> connecting =
+        group.connect(Fabric.OWN, new byte[0], (_, _) -> {});
     ExecutionException closed =
         assertThrows(ExecutionException.class, () -> connecting.get(10, TimeUnit.SECONDS));
     assertTrue(
-        assertInstanceOf(ConnectException.class, closed.getCause()).getMessage().contains("closed"));
+        assertInstanceOf(ConnectException.class, closed.getCause())
+            .getMessage()
+            .contains("closed"));
   }
 }

@@ -24,8 +24,7 @@ class EndpointLinkTest {
   void shouldSetTheTimeoutOfTheAcceptingSideToo() throws Exception {
     Fabric fabric = new Fabric(new TransportConfig());
     EndpointGroup group = mock(EndpointGroup.class);
-    when(group.config())
-        .thenReturn(new EndpointConfig().peerTimeout(Duration.ofSeconds(60)));
+    when(group.config()).thenReturn(new EndpointConfig().peerTimeout(Duration.ofSeconds(60)));
     when(group.port()).thenReturn(fabric.port);
     RdmaEndpoint endpoint = mock(RdmaEndpoint.class);
     when(endpoint.limits()).thenReturn(new EndpointLimits(1, 1, 1, 1, 0, 1, 1 << 30, true));

@@ -111,9 +111,7 @@ class RdmaToolsDeviceTest extends DeviceTest {
 
   private Process client(String... arguments) throws IOException {
     Process process =
-        RegionServer.java(RdmaPingPong.class, List.of(arguments))
-            .redirectErrorStream(true)
-            .start();
+        RegionServer.java(RdmaPingPong.class, List.of(arguments)).redirectErrorStream(true).start();
     started.add(process);
     return process;
   }
