@@ -177,6 +177,7 @@ public final class CompareShuffles implements Callable<Integer> {
     RunFiles files = new RunFiles(jsonFile, htmlFile);
     FirstResults results = new FirstResults(logs.resolve("results").toAbsolutePath());
     RunReport begun = begun(settings, files);
+    results.checkHas(begun);
     Files.createDirectories(logs);
     if (!resume) {
       results.clear();
@@ -201,8 +202,8 @@ public final class CompareShuffles implements Callable<Integer> {
       return new RunReport(settings, Machine.here(), now, List.of());
     }
     RunReport begun = files.read();
-    settings.checkSame(begun.settings());
-    return begun.succeeded();
+    settings.redacted().checkSame(begun.settings());
+    return begun.succeeded(settings);
   }
 
   /** Those of an earlier run, since logs are added to. */
@@ -227,7 +228,7 @@ public final class CompareShuffles implements Callable<Integer> {
     }
   }
 
-  private RunSettings settings() throws IOException {
+  RunSettings settings() throws IOException {
     JobNames names = new JobNames(tpcdsJar, data, keepLimit);
     List<String> expanded = names.expand(jobs);
     for (String job : expanded) {

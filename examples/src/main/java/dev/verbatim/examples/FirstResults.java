@@ -32,6 +32,26 @@ final class FirstResults {
     }
   }
 
+  /**
+   * Whether what is to come can be compared with what was measured before.
+   *
+   * @throws IllegalArgumentException naming the first job whose result is missing
+   */
+  void checkHas(RunReport begun) {
+    for (ApplicationReport application : begun.applications()) {
+      for (JobReport job : application.jobs()) {
+        if (!Files.isRegularFile(file(job.job()))) {
+          throw new IllegalArgumentException(
+              "--resume needs the first result of "
+                  + job.job()
+                  + ", and it is not in "
+                  + folder
+                  + ": use the same --logs, or run without --resume");
+        }
+      }
+    }
+  }
+
   Path folder() {
     return folder;
   }

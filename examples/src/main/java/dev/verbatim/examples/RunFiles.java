@@ -1,5 +1,6 @@
 package dev.verbatim.examples;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
@@ -18,7 +19,8 @@ import java.util.Map;
 record RunFiles(Path json, Path html) {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  void write(RunReport report) throws IOException {
+  void write(RunReport whole) throws IOException {
+    RunReport report = whole.redacted();
     if (json != null) {
       Map<String, Object> root = new LinkedHashMap<>();
       root.put("complete", report.done() == report.planned());
@@ -53,10 +55,16 @@ record RunFiles(Path json, Path html) {
       throw new IllegalArgumentException(
           "--resume needs --json with the file of the run to go on with, not " + json);
     }
-    JsonNode run = JSON.readTree(json.toFile()).get("run");
-    if (run == null) {
-      throw new IllegalArgumentException(json + " was not left by a comparison");
+    try {
+      JsonNode run = JSON.readTree(json.toFile()).get("run");
+      RunReport report = run == null ? null : JSON.treeToValue(run, RunReport.class);
+      if (report == null || report.settings() == null || report.machine() == null) {
+        throw new IllegalArgumentException(json + " was not left by a comparison");
+      }
+      return report;
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException(
+          json + " was not left by a comparison, or is not whole: " + e.getOriginalMessage(), e);
     }
-    return JSON.treeToValue(run, RunReport.class);
   }
 }

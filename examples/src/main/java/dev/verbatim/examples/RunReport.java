@@ -33,13 +33,19 @@ record RunReport(
     return new RunReport(settings, machine, started, all);
   }
 
-  /** Without jobs that failed, so that they are run again. */
-  RunReport succeeded() {
+  /** As others may see it. */
+  RunReport redacted() {
+    return new RunReport(settings.redacted(), machine, started, applications);
+  }
+
+  /**
+   * Without jobs that failed, so that they are run again.
+   *
+   * @param whole the same settings, not redacted
+   */
+  RunReport succeeded(RunSettings whole) {
     return new RunReport(
-        settings,
-        machine,
-        started,
-        applications.stream().map(ApplicationReport::succeeded).toList());
+        whole, machine, started, applications.stream().map(ApplicationReport::succeeded).toList());
   }
 
   /** What a manager did, for each round; without jobs where a round has not begun. */

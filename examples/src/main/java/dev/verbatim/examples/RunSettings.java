@@ -1,8 +1,14 @@
 package dev.verbatim.examples;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.apache.spark.SparkConf;
+import org.apache.spark.util.Utils;
+import scala.Tuple2;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * What a comparison is of: a run can be taken up again only with the same.
@@ -41,6 +47,31 @@ record RunSettings(
   /** Managers in the order of a round. */
   List<ShuffleChoice> order(int round) {
     return round % 2 == 1 ? managers : managers.reversed();
+  }
+
+  /** Reports are passed on: without the values that Spark hides in its own pages. */
+  RunSettings redacted() {
+    SparkConf conf = new SparkConf(false);
+    configuration.forEach(conf::set);
+    Map<String, String> shown = new LinkedHashMap<>();
+    configuration.forEach((key, value) -> shown.put(key, redacted(conf, key, value)));
+    return new RunSettings(
+        jobs,
+        managers,
+        rounds,
+        master,
+        shown,
+        data,
+        keepLimit,
+        jvmFlags.stream().map(flag -> redacted(conf, "", flag)).toList(),
+        driverMemory,
+        commit);
+  }
+
+  private static String redacted(SparkConf conf, String key, String value) {
+    Seq<Tuple2<String, String>> one =
+        CollectionConverters.asScala(List.of(new Tuple2<>(key, value))).toSeq();
+    return Utils.redact(conf, one).head()._2();
   }
 
   /**

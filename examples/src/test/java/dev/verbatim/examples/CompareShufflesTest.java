@@ -3,6 +3,7 @@ package dev.verbatim.examples;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.verbatim.examples.report.Machine;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -75,11 +76,39 @@ class CompareShufflesTest {
     String other = failure("--jobs", "blocks:2x2", "--resume", "--json", file.toString());
     assertTrue(other.contains(file + " was not left by a comparison"), other);
 
+    for (String foreign :
+        List.of(
+            "", "{\"run\": {\"settings\": {\"jobs\": [", "{\"run\": {}}", "{\"run\": 7}", "[1]")) {
+      Files.writeString(file, foreign);
+      String error = failure("--jobs", "blocks:2x2", "--resume", "--json", file.toString());
+      assertTrue(error.contains(file + " was not left by a comparison"), error);
+      assertTrue(error.lines().count() == 1, error);
+    }
+
     RunReport begun = Reports.run(2, List.of("blocks:2x2"));
     new RunFiles(file, null).write(begun);
     String settings = failure("--jobs", "blocks:2x3", "--resume", "--json", file.toString());
     assertTrue(
         settings.contains("begun with other jobs: [blocks:2x2], not [blocks:2x3]"), settings);
+  }
+
+  /** Or else its next result would be the one that all are compared with. */
+  @Test
+  void shouldRefuseToGoOnWhenTheFirstResultsAreGone() throws IOException {
+    Path file = folder.resolve("run.json");
+    String[] options = {"--jobs", "blocks:2x2", "--json", file.toString(), "--conf", "a.token=x"};
+    CompareShuffles begun = new CompareShuffles();
+    new CommandLine(begun).parseArgs(options);
+    RunReport run =
+        new RunReport(begun.settings(), Machine.here(), "2026-11-30T01:00:00Z", List.of());
+    JobReport job = Reports.job("blocks:2x2", 1, null);
+    new RunFiles(file, null)
+        .write(run.with(new ApplicationReport("sort", 1, Reports.SPARK, List.of(job))));
+
+    List<String> resumed = new ArrayList<>(List.of(options));
+    resumed.add("--resume");
+    String error = failure(resumed.toArray(String[]::new));
+    assertTrue(error.contains("needs the first result of blocks:2x2"), error);
   }
 
   @Test

@@ -125,8 +125,8 @@ class ComparisonTest {
 
     assertEquals(1, run.failed());
     assertEquals(List.of(), run.open("sort", 1));
-    assertEquals(List.of("q2"), run.succeeded().open("sort", 1));
-    assertEquals(0, run.succeeded().failed());
+    assertEquals(List.of("q2"), run.succeeded(run.settings()).open("sort", 1));
+    assertEquals(0, run.succeeded(run.settings()).failed());
   }
 
   @Test
