@@ -12,7 +12,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -217,11 +216,12 @@ public final class CompareShuffles implements Callable<Integer> {
 
   /** Finds what would fail after a minute of starting Spark. */
   private void checkOptions() {
-    if (Set.copyOf(managers).size() < Math.max(2, managers.size())
-        || rounds < 1
-        || timeoutMinutes < 1) {
+    // Reports and logs are told apart by the labels.
+    long different =
+        managers.stream().map(ShuffleChoice::parse).map(ShuffleChoice::label).distinct().count();
+    if (different < Math.max(2, managers.size()) || rounds < 1 || timeoutMinutes < 1) {
       throw new IllegalArgumentException(
-          "--managers needs two or more different names, --rounds and --timeout at least 1");
+          "--managers needs two or more different names, without packages too, --rounds and --timeout at least 1");
     }
     if (pluginJar != null && !Files.isRegularFile(pluginJar)) {
       throw new IllegalArgumentException("No file " + pluginJar);

@@ -113,7 +113,9 @@ class CompareShufflesTest {
 
   @Test
   void shouldRefuseWhenThereIsNothingToCompare() {
-    String error = failure("--tpcds-jar", JAR, "--data", folder.toString(), "--managers", "sort");
-    assertTrue(error.contains("--managers needs two"), error);
+    for (String managers : List.of("sort", "sort,sort", "one.Shuffle,sort,other.Shuffle")) {
+      String error = failure("--jobs", "blocks:2x2", "--managers", managers);
+      assertTrue(error.contains("--managers needs two"), error);
+    }
   }
 }
