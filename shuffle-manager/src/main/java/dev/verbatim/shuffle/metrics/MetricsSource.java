@@ -7,6 +7,7 @@ import dev.verbatim.shuffle.metrics.ShuffleMetric.Kind;
 import dev.verbatim.transport.TransportCounters;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.spark.metrics.source.Source;
 
@@ -69,12 +70,34 @@ public final class MetricsSource implements Source {
   private void addNumbers(
       String prefix, Supplier<CounterSnapshot> counters, Supplier<CounterSnapshot> gauges) {
     for (ShuffleMetric metric : ShuffleMetric.values()) {
-      Supplier<CounterSnapshot> from = metric.kind() == Kind.COUNTER ? counters : gauges;
-      add(prefix + metric.text(), () -> metric.of(from.get()));
+      add(
+          prefix + metric.text(),
+          metric.kind() == Kind.COUNTER
+              ? new Growing(() -> metric.of(counters.get()))
+              : () -> metric.of(gauges.get()));
     }
     registry.register(
         prefix + READ_LATENCY,
         new LatencyHistogram(() -> counters.get().transport().readLatency()));
+  }
+
+  /**
+   * A counter. A block is counted before its task takes it, and taken back if the task does not; to
+   * Prometheus a counter that falls has begun again from 0, and all of it would count once more.
+   */
+  private static final class Growing implements Gauge<Long> {
+    private final LongSupplier now;
+    private long most;
+
+    Growing(LongSupplier now) {
+      this.now = now;
+    }
+
+    @Override
+    public synchronized Long getValue() {
+      most = Math.max(most, now.getAsLong());
+      return most;
+    }
   }
 
   private void addFamilies(Supplier<CounterSnapshot> counters) {

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -106,6 +107,20 @@ class MetricsSourceTest {
     assertEquals(1L, value(registry, "readFailure.DEADLINE"));
     assertEquals(0L, value(registry, "readFailure.WR_FLUSH_ERR"));
     assertEquals(6, registry.getHistograms().get("readLatencyNanos").getCount());
+  }
+
+  @Test
+  void shouldOnlyGrowWhenABlockIsTakenBack() throws InterruptedException {
+    ShuffleCounters counters = counters();
+    MetricRegistry registry = MetricsSource.ofExecutor(counters).metricRegistry();
+    assertEquals(100L, value(registry, "bytesByRdma"));
+    assertEquals(1L, value(registry, "blocksByRdma"));
+    counters.blockByRdmaUnwanted(100);
+    counters.regions(-20, -4096);
+    TimeUnit.MILLISECONDS.sleep(1100); // a second's answer is kept
+    assertEquals(100L, value(registry, "bytesByRdma"));
+    assertEquals(1L, value(registry, "blocksByRdma"));
+    assertEquals(0L, value(registry, "registeredBytes"), "no counter");
   }
 
   private static ApplicationView view(Set<String> living, String... all) {
