@@ -9,6 +9,9 @@ import java.util.Locale;
 final class ComparisonTable {
   private static final String NOTHING = "n/a";
 
+  private static final String ONE_ROUND =
+      "Times are of one round, which says nothing of which is faster: --rounds 3 or more does\n";
+
   private ComparisonTable() {}
 
   /**
@@ -47,16 +50,20 @@ final class ComparisonTable {
     return text.toString();
   }
 
-  /** What all jobs come to, in one line. */
+  /** What all jobs come to, in one line, and one more where it says little of time. */
   static String overall(Comparison comparison) {
     Comparison.Overall all = comparison.overall();
     if (all.jobs() == 0) {
       return "No job was run under both.\n";
     }
+    boolean once =
+        comparison.jobs().stream()
+            .filter(JobComparison::compared)
+            .allMatch(job -> job.other().times().size() == 1);
     return String.format(
         Locale.ROOT,
         "%d of %d jobs were run under both: %s %.1f s, %s %.1f s, ratio of the sums %.2f, geometric"
-            + " mean of the ratios %.2f%n",
+            + " mean of the ratios %.2f%n%s",
         all.jobs(),
         comparison.jobs().size(),
         comparison.reference(),
@@ -64,7 +71,8 @@ final class ComparisonTable {
         comparison.other(),
         all.otherSeconds(),
         all.otherSeconds() / all.seconds(),
-        all.geometricMean());
+        all.geometricMean(),
+        once ? ONE_ROUND : "");
   }
 
   private static List<String> line(JobComparison job) {

@@ -146,6 +146,7 @@ class ComparisonTest {
         q22  1,234     n/a  n/a    n/a       n/a     n/a      n/a     n/a  FAILED
         1 of 2 jobs were run under both: sort 2.0 s, v 3.0 s, ratio of the sums 1.50, geometric\
          mean of the ratios 1.50
+        Times are of one round, which says nothing of which is faster: --rounds 3 or more does
         q22, v, round 1, failed: SparkException: no
         """,
         ComparisonTable.format(comparison));

@@ -29,6 +29,9 @@ class DocumentedCommandsTest {
   private static final String RUNS = "<!-- runs -->";
   private static final Pattern DECISION = Pattern.compile("<!-- (runs|needs: [^>]+) -->");
 
+  /** The page whose program in Java a test of the transport compiles and runs. */
+  private static final String PROGRAM = "docs/transport-library.md:";
+
   private static final Set<String> LANGUAGES =
       Set.of("", "sh", "log", "text", "properties", "xml", "yaml", "ini", "json");
 
@@ -53,7 +56,11 @@ class DocumentedCommandsTest {
   void shouldNameALanguageThatIsCheckedWhenItIsABlock() {
     assertEquals(
         List.of(),
-        blocks().filter(block -> !LANGUAGES.contains(block.language())).map(Block::where).toList());
+        blocks()
+            .filter(block -> !LANGUAGES.contains(block.language()))
+            .filter(block -> !block.language().equals("java") || !block.where().startsWith(PROGRAM))
+            .map(Block::where)
+            .toList());
   }
 
   @TestFactory
