@@ -153,10 +153,19 @@ follow_output() { # number
 
 is_up() { kill -0 "${guest_pids[$1]}" 2>/dev/null; }
 
-# Starts a guest again that found its clock wrong, with the frequency that it measured.
+# Starts a guest again that has ended before its command could begin, where that helps: it found its clock wrong, and has measured
+# the right frequency; or its kernel panicked, as an emulated processor now and then runs into an instruction that another one is
+# just changing.
 restart_guest() { # number
-  clock_options[$1]=" tsc_early_khz=$(cat "$control/khz.$1") soft-roce.clock-known"
-  rm "$control/khz.$1"
+  if [ -e "$control/khz.$1" ]; then
+    clock_options[$1]=" tsc_early_khz=$(cat "$control/khz.$1") soft-roce.clock-known"
+    rm "$control/khz.$1"
+  elif [ ! -e "$control/ready.$1" ] && [ "${panics[$1]:-0}" -lt 2 ] && grep -q 'Kernel panic' "$run/console.$1"; then
+    panics[$1]=$((${panics[$1]:-0} + 1))
+    say "guest $1: its kernel panicked at boot; it is started again ($(grep -m 1 -oE 'Oops: .*|Kernel panic.*' "$run/console.$1"))"
+  else
+    return 0
+  fi
   start_guest "$1"
   follow_output "$1"
 }
@@ -177,9 +186,7 @@ watch_guests() {
   while :; do
     up=0 ready=0 ended=0 failed=0
     for ((number = 1; number <= guests; number++)); do
-      if ! is_up "$number" && [ -e "$control/khz.$number" ]; then
-        restart_guest "$number"
-      fi
+      is_up "$number" || restart_guest "$number"
       if is_up "$number"; then
         up=$((up + 1))
       fi
