@@ -4,6 +4,7 @@
 #   work     folder for logs and what the Workers write; the guests share it
 #   hosts    names or addresses of the guests, the first's first; they decide by which wire Spark's own connections go
 #   daemon   the JVM of Master and Workers, with its options and class path
+#   SPARK_HOME (exported) whose jars the executors have
 
 number=${VERBATIM_RDMA_ADDRESS##*.}
 host=${hosts[number - 1]}
@@ -15,8 +16,7 @@ daemons=()
 start_daemon() { # name, class, arguments...
   local name=$1
   shift
-  SPARK_HOME=${SPARK_HOME:-/var/tmp} SPARK_SCALA_VERSION=2.13 SPARK_LOCAL_DIRS=/var/tmp/local \
-    "${daemon[@]}" -Dspark.network.timeout=600s "$@" \
+  SPARK_SCALA_VERSION=2.13 SPARK_LOCAL_DIRS=/var/tmp/local "${daemon[@]}" -Dspark.network.timeout=600s "$@" \
     >"$work/logs/wire-$name.log" 2>&1 &
   daemons+=($!)
 }

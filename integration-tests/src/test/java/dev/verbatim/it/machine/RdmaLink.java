@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -13,6 +12,7 @@ import java.util.regex.Pattern;
 public final class RdmaLink {
   public static final String INTERFACE = "d0";
 
+  private static final String FILTER = "tc -s filter %s dev " + INTERFACE + " ingress";
   private static final Pattern DROPPED = Pattern.compile("\\(dropped (\\d+),");
   private static final Path COUNTERS = Path.of("/sys/class/infiniband/rxe0/ports/1/hw_counters");
   private static final List<String> REPEATED =
@@ -44,9 +44,35 @@ public final class RdmaLink {
     queueing("replace dev " + INTERFACE + " root pfifo");
   }
 
+  /**
+   * Drops all packets to this UDP port that come by the link, until {@link #unblock()}. Not those
+   * that leave: Soft-RoCE is told of that, and its queue pair for connecting does not recover.
+   */
+  public static void blockUdp(int port) {
+    queueing("add dev " + INTERFACE + " clsact");
+    run(
+        FILTER.formatted("add")
+            + " protocol ip u32 match ip protocol 17 0xff match ip dport "
+            + port
+            + " 0xffff action drop");
+  }
+
+  /** Lets all packets in again. */
+  public static void unblock() {
+    queueing("del dev " + INTERFACE + " clsact");
+  }
+
+  /** Packets that were dropped since {@link #blockUdp}. */
+  public static long blocked() {
+    return dropped(run(FILTER.formatted("show")));
+  }
+
   /** Packets that were lost since {@link #disturb}. */
   public static long dropped() {
-    String state = queueing("show dev " + INTERFACE);
+    return dropped(queueing("show dev " + INTERFACE));
+  }
+
+  private static long dropped(String state) {
     Matcher matcher = DROPPED.matcher(state);
     if (!matcher.find()) {
       throw new AssertionError(state);
@@ -68,8 +94,10 @@ public final class RdmaLink {
   }
 
   private static String queueing(String words) {
-    List<String> command = new ArrayList<>(List.of("tc", "-s", "qdisc"));
-    command.addAll(List.of(words.split(" ")));
-    return Command.run(command.toArray(String[]::new));
+    return run("tc -s qdisc " + words);
+  }
+
+  private static String run(String command) {
+    return Command.run(command.split(" "));
   }
 }
