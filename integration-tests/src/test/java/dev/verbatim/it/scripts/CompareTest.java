@@ -19,7 +19,7 @@ class CompareTest {
   /** A build would replace the jars that the other one's executors read. */
   @Test
   void shouldRefuseWhenAnotherComparisonRunsInThisCheckout() throws Exception {
-    Path work = Files.createDirectories(Script.repository().resolve("work"));
+    Path work = Files.createDirectories(Script.ROOT.resolve("work"));
     Path lock = work.resolve("comparison.lock");
     Process other =
         new ProcessBuilder(

@@ -30,18 +30,10 @@ class DoctorScriptTest {
 
   @TempDir private Path folder;
 
-  private Path program(String name, String text) throws IOException {
-    Path program = folder.resolve(name);
-    Files.createDirectories(program.getParent());
-    Files.writeString(program, text);
-    assertTrue(program.toFile().setExecutable(true));
-    return program;
-  }
-
   /** A Spark whose {@code spark-submit} is this. */
   private Path spark(String submit) throws IOException {
     Files.createDirectories(folder.resolve("spark/jars"));
-    return program("spark/bin/spark-submit", submit).getParent().getParent();
+    return Script.program(folder.resolve("spark/bin/spark-submit"), submit).getParent().getParent();
   }
 
   /** A checkout in which nothing was built, with this as the build. */
@@ -54,8 +46,7 @@ class DoctorScriptTest {
         Files.copy(file, copy);
       }
     }
-    program("checkout/mvnw", build);
-    return folder.resolve("checkout");
+    return Script.program(folder.resolve("checkout/mvnw"), build).getParent();
   }
 
   @Test

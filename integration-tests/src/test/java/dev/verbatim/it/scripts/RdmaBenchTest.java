@@ -255,10 +255,10 @@ class RdmaBenchTest {
         .file("devices/system/node/node0/cpulist", "0-7")
         .file("devices/system/node/node1/cpulist", "8-15")
         .file("class/infiniband/mlx5_1/device/numa_node", "1");
-    Path numactl = folder.resolve("numactl");
-    Files.writeString(
-        numactl, "#!/bin/sh\necho \"numactl $*\" >>\"$STAND_IN_LOG\"\nshift 2\nexec \"$@\"\n");
-    assertTrue(numactl.toFile().setExecutable(true));
+    Path numactl =
+        Script.program(
+            folder.resolve("numactl"),
+            "#!/bin/sh\necho \"numactl $*\" >>\"$STAND_IN_LOG\"\nshift 2\nexec \"$@\"\n");
 
     bench
         .measure(

@@ -62,13 +62,17 @@ final class Script {
     return folder;
   }
 
-  static Path repository() {
-    return ROOT;
-  }
-
   /** A file or folder of this package's recordings and stand-in programs. */
   static Path resource(String name) {
     return ROOT.resolve("integration-tests/src/test/resources").resolve(name);
+  }
+
+  /** Writes a program that can be run, and the folders above it. */
+  static Path program(Path file, String text) throws IOException {
+    Files.createDirectories(file.getParent());
+    Files.writeString(file, text);
+    assertTrue(file.toFile().setExecutable(true));
+    return file;
   }
 
   Script with(String variable, Object value) {
@@ -102,8 +106,7 @@ final class Script {
         Path program = Path.of(place, name);
         Path start = programs.resolve(name);
         if (Files.isExecutable(program) && !Files.exists(start)) {
-          Files.writeString(start, "#!/bin/sh\nexec " + program + " \"$@\"\n");
-          start.toFile().setExecutable(true);
+          program(start, "#!/bin/sh\nexec " + program + " \"$@\"\n");
         }
       }
     }

@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.verbatim.it.machine.Iwarp;
 import dev.verbatim.it.transport.PortControl.StandInFaults;
 import dev.verbatim.transport.ConnectException;
+import dev.verbatim.transport.EndpointConfig;
+import dev.verbatim.transport.EndpointException;
+import dev.verbatim.transport.EndpointGroup;
 import dev.verbatim.transport.MemoryRegion;
 import dev.verbatim.transport.PeerAddress;
 import dev.verbatim.transport.PeerConnection;
@@ -89,6 +92,11 @@ abstract class DeviceTest {
 
   RdmaTransport open(String name) {
     return open(Transports.config(name));
+  }
+
+  /** Opens a group of endpoints on a transport of its own. */
+  EndpointGroup group(String name, EndpointConfig config) throws EndpointException {
+    return open(name).openGroup(config);
   }
 
   /** Has another process killed after the test, if it runs by then. */

@@ -40,10 +40,6 @@ class EndpointMisuseDeviceTest extends DeviceTest {
   private static final byte[] NONE = {};
   private static final TimeUnit SECONDS = TimeUnit.SECONDS;
 
-  private EndpointGroup group(String name, EndpointConfig config) throws Exception {
-    return open(name).openGroup(config);
-  }
-
   /** As a listener in Scala or Kotlin may, which need not declare it. */
   @SuppressWarnings("unchecked")
   private static <E extends Throwable> void throwChecked() throws E {

@@ -42,10 +42,6 @@ class EndpointTroubleDeviceTest extends DeviceTest {
     };
   }
 
-  private EndpointGroup group(String name, EndpointConfig config) throws Exception {
-    return open(name).openGroup(config);
-  }
-
   @Test
   void shouldDeliverWhenTheReceiveIsPostedLate() throws Exception {
     EndpointGroup nearGroup = group("near", patient());

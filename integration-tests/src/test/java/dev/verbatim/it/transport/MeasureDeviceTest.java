@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Measurements between endpoints: nothing here judges how fast they are. */
 class MeasureDeviceTest extends DeviceTest {
   private EndpointGroup group(String name) throws Exception {
-    return open(name).openGroup(new EndpointConfig());
+    return group(name, new EndpointConfig());
   }
 
   @ParameterizedTest

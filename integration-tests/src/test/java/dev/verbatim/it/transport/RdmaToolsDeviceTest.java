@@ -99,12 +99,12 @@ class RdmaToolsDeviceTest extends DeviceTest {
 
   @Test
   void shouldSayInOneMessageWhyItFails() throws Exception {
-    String nobody = String.valueOf(Integer.parseInt(serve(RdmaPingPong.class)[1]) + 1);
-    String address = serve(RdmaPingPong.class)[0];
-    Process failed = client(address, "--port", nobody);
+    String[] server = serve(RdmaPingPong.class);
+    String nobody = String.valueOf(Integer.parseInt(server[1]) + 1);
+    Process failed = client(server[0], "--port", nobody);
     assertContains("no connection from", said(failed));
     assertEquals(1, failed.exitValue());
-    Process wrong = client(address, "--sizes", "8,3G");
+    Process wrong = client(server[0], "--sizes", "8,3G");
     assertContains("bytes = 3221225472 is out of range", said(wrong));
     assertEquals(2, wrong.exitValue());
   }
