@@ -31,8 +31,10 @@ find_jdk() {
   return 1
 }
 
-if JAVA_HOME=$(find_jdk); then
-  export JAVA_HOME
+if verbatim_jdk=$(find_jdk); then
+  [ -z "${JAVA_HOME:-}" ] || [ "$verbatim_jdk" = "$JAVA_HOME" ] ||
+    echo "JAVA_HOME=$JAVA_HOME has no JDK >= $verbatim_java_minimum; using $verbatim_jdk" >&2
+  export JAVA_HOME=$verbatim_jdk
 else
   echo "No JDK >= $verbatim_java_minimum found (looked at JAVA_HOME, /usr/lib/jvm, /opt and PATH)." >&2
   echo "Install one, for example Eclipse Temurin 25 (package temurin-25-jdk from Adoptium's apt or yum" >&2

@@ -45,7 +45,6 @@ public final class RdmaEndpoint implements AutoCloseable {
   // Guarded by the lock.
   private final PostedRequests sends;
   private final PostedRequests receives;
-  private EndpointLimits limits;
   private WorkRequests requests;
   private boolean ready;
   private String cause;
@@ -54,6 +53,7 @@ public final class RdmaEndpoint implements AutoCloseable {
   private final List<WorkCompletion> early = new ArrayList<>();
   private boolean listening;
 
+  private volatile EndpointLimits limits;
   private volatile boolean open;
   private volatile byte[] peerData = {};
   private volatile Runnable tearDown = () -> {};
@@ -133,16 +133,16 @@ public final class RdmaEndpoint implements AutoCloseable {
   private void post(long id, WorkRequest request) throws EndpointException {
     check(request.slices(), request.length());
     if (request.operation() == WorkOperation.READ
-        && request.slices().length > limits().readSlices()) {
+        && request.slices().length > limits.readSlices()) {
       throw new IllegalArgumentException(
           "%d slices are more than the device's max_sge_rd, %d, of a READ"
-              .formatted(request.slices().length, limits().readSlices()));
+              .formatted(request.slices().length, limits.readSlices()));
     }
     if (request.remote() != null && request.length() > request.remote().length()) {
       throw new IndexOutOfBoundsException(
           request.operation() + " of " + request.length() + " bytes: " + request.remote());
     }
-    if (request.operation().isAtomic() && !limits().atomics()) {
+    if (request.operation().isAtomic() && !limits.atomics()) {
       throw new EndpointException(
           "the device has no atomic operations (atomic_cap is IBV_ATOMIC_NONE)");
     }
@@ -198,7 +198,7 @@ public final class RdmaEndpoint implements AutoCloseable {
   }
 
   private void check(BufferSlice[] slices, long length) {
-    EndpointLimits most = limits();
+    EndpointLimits most = limits;
     if (slices.length > most.slices()) {
       throw new IllegalArgumentException(
           slices.length + " slices are more than " + most.slices() + ", EndpointConfig's slices");
@@ -227,9 +227,7 @@ public final class RdmaEndpoint implements AutoCloseable {
 
   /** What this endpoint takes; once it is connected, what the device has granted. */
   public EndpointLimits limits() {
-    synchronized (lock) {
-      return limits;
-    }
+    return limits;
   }
 
   /** Requests other than receives that have not ended. */

@@ -2,7 +2,9 @@ package dev.verbatim.it.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.verbatim.it.machine.Iwarp;
 import dev.verbatim.transport.EndpointBuffer;
@@ -138,8 +140,8 @@ class EndpointDeviceTest extends DeviceTest {
     for (int i = 0; i < 30; i++) {
       EndpointRecorder says = new EndpointRecorder();
       RdmaEndpoint end = nearGroup.connect(address, new byte[0], says).get(60, TimeUnit.SECONDS);
-      end.send(3, near.slice(0, 8));
       end.receive(4, near.slice(8, 8));
+      end.send(3, near.slice(0, 8));
       Set<WorkOperation> ended = Set.of(says.next().operation(), says.next().operation());
       assertEquals(Set.of(WorkOperation.SEND, WorkOperation.RECEIVE), ended);
       end.close();
@@ -167,35 +169,54 @@ class EndpointDeviceTest extends DeviceTest {
     MemorySegment small = own.slice(50, 8).segment();
     small.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 0x0102030405060708L);
     pair.near().write(3, remote.slice(5, 8), own.slice(50, 8));
+    pair.near().read(4, remote.slice(0, 1), own.slice(0, 1)); // iWARP tells of sent, not of placed
     pair.nearSays().succeeded(3, WorkOperation.WRITE);
+    pair.nearSays().succeeded(4, WorkOperation.READ);
     assertEquals(0x0102030405060708L, peers.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 5));
     Pattern.assertEqualTo(peers.slice(13, 100).segment(), 13);
     pair.farSays().nothingMore();
   }
 
   @Test
-  void shouldRefuseWhatTheBufferDoesNotAllow() throws Exception {
+  void shouldRefuseToWriteWhatTheBufferDoesNotAllow() throws Exception {
     Iwarp.assumeAbsent("a WRITE succeeds there when it is sent");
-    EndpointBuffer own = nearGroup.allocate(64);
     EndpointBuffer readable = farGroup.allocate(64, MemoryAccess.REMOTE_READ);
-    EndpointBuffer writable = farGroup.allocate(64, MemoryAccess.REMOTE_WRITE);
     EndpointPair writing = EndpointPair.connect(nearGroup, farGroup);
-    writing.near().write(1, readable.remote(), own.all());
+    writing.near().write(1, readable.remote(), nearGroup.allocate(64).all());
     String why = writing.nearSays().failed(1, WcStatus.REM_ACCESS_ERR).describe();
     assertContains("MemoryAccess", why);
     assertContains("REM_ACCESS_ERR", writing.nearSays().closed());
     assertFalse(writing.near().isOpen());
+  }
 
+  @Test
+  void shouldRefuseToReadWhatTheBufferDoesNotAllow() throws Exception {
+    WcStatus refused = Iwarp.present() ? WcStatus.WR_FLUSH_ERR : WcStatus.REM_ACCESS_ERR;
+    EndpointBuffer own = nearGroup.allocate(64);
+    EndpointBuffer writable = farGroup.allocate(64, MemoryAccess.REMOTE_WRITE);
     EndpointPair reading = EndpointPair.connect(nearGroup, farGroup);
     reading.near().read(2, writable.remote(), own.all());
-    reading.nearSays().failed(2, WcStatus.REM_ACCESS_ERR);
+    reading.nearSays().failed(2, refused);
 
     // Memory of another group is out of reach, whatever its key allows.
     EndpointGroup other = open("other").openGroup(new EndpointConfig());
     EndpointBuffer elsewhere = other.allocate(64, MemoryAccess.REMOTE_READ);
     EndpointPair reaching = EndpointPair.connect(nearGroup, farGroup);
     reaching.near().read(3, elsewhere.remote(), own.all());
-    reaching.nearSays().failed(3, WcStatus.REM_ACCESS_ERR);
+    reaching.nearSays().failed(3, refused);
+  }
+
+  @Test
+  void shouldSayThatTheDeviceHasNoAtomicOperations() throws Exception {
+    assumeFalse(nearGroup.limits().atomics());
+    EndpointBuffer own = nearGroup.allocate(8);
+    RemoteMemory word = farGroup.allocate(8, MemoryAccess.REMOTE_READ).remote();
+    EndpointPair pair = EndpointPair.connect(nearGroup, farGroup);
+    assertContains(
+        "no atomic operations",
+        assertThrows(EndpointException.class, () -> pair.near().fetchAndAdd(1, word, 1, own.all()))
+            .getMessage());
+    assertTrue(pair.near().isOpen());
   }
 
   @Test

@@ -28,6 +28,11 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
 
   private static final int CHECK = -2;
 
+  private static final int CREDIT = -3;
+
+  /** Empty messages of the server that may be on their way at a time. */
+  private static final int CREDITS = 2;
+
   private final EndpointGroup group;
   private final MeasureConfig config;
   private final EndpointBuffer buffer;
@@ -36,11 +41,16 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
   private final long[] postedNanos;
   private RdmaEndpoint endpoint;
   private RemoteMemory memory;
+  private long credit;
 
   // Below: guarded by this.
   private MeasureRun run;
   private int oldest;
   private int underWay;
+
+  /** Messages that the server has receives for. */
+  private long free = Long.MAX_VALUE;
+
   private boolean ended = true;
   private boolean closing;
 
@@ -70,23 +80,35 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
         connecting.thenAccept(RdmaEndpoint::close); // just connected, or failed
       }
     }
-    memory =
+    MeasureProtocol.Answer answer =
         MeasureProtocol.readAnswer(endpoint.peerData())
             .orElseThrow(() -> new EndpointException(server + " is no server to measure against"));
-  }
-
-  @Override
-  public void onPrepared(RdmaEndpoint prepared) {
-    if (config.operation() == MeasuredOperation.PING_PONG) {
-      for (int i = 0; i < Math.min(config.depth(), prepared.limits().receiveDepth()); i++) {
-        expectAnswer(prepared);
+    memory = answer.memory();
+    credit = answer.credit();
+    if (config.operation() == MeasuredOperation.SEND) {
+      synchronized (this) {
+        free = answer.receives();
       }
     }
   }
 
-  private void expectAnswer(RdmaEndpoint from) {
+  @Override
+  public void onPrepared(RdmaEndpoint prepared) {
+    int most = prepared.limits().receiveDepth();
+    if (config.operation() == MeasuredOperation.PING_PONG) {
+      for (int i = 0; i < Math.min(config.depth(), most); i++) {
+        expect(prepared, ANSWER, all);
+      }
+    } else if (config.operation() == MeasuredOperation.SEND) {
+      for (int i = 0; i < Math.min(CREDITS, most); i++) {
+        expect(prepared, CREDIT);
+      }
+    }
+  }
+
+  private void expect(RdmaEndpoint from, int id, BufferSlice... room) {
     try {
-      from.receive(ANSWER, all);
+      from.receive(id, room);
     } catch (EndpointException e) {
       failed(e);
     }
@@ -102,9 +124,10 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
   private void postMore() {
     long now = System.nanoTime();
     try {
-      while (underWay < config.depth() && run.claim(now)) {
+      while (underWay < config.depth() && free > 0 && run.claim(now)) {
         postedNanos[(oldest + underWay) % postedNanos.length] = now;
         underWay++;
+        free--;
         post();
         now = System.nanoTime();
       }
@@ -112,7 +135,7 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
       failed(e);
       return;
     }
-    if (underWay == 0 && !ended) {
+    if (underWay == 0 && free > 0 && !ended) {
       ended = true;
       run.laneEnded();
     }
@@ -132,10 +155,13 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
       checked.complete(completion);
     } else if (!completion.succeeded()) {
       failed(new EndpointException(completion.describe()));
+    } else if (completion.id() == CREDIT) {
+      expect(from, CREDIT);
+      credited();
     } else if (config.operation() != MeasuredOperation.PING_PONG) {
       messageEnded(1);
     } else if (completion.operation() == WorkOperation.RECEIVE) {
-      expectAnswer(from);
+      expect(from, ANSWER, all);
       messageEnded(2);
     }
   }
@@ -146,6 +172,13 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
     oldest = oldest + 1 == postedNanos.length ? 0 : oldest + 1;
     underWay--;
     postMore();
+  }
+
+  private synchronized void credited() {
+    free += credit;
+    if (run != null) {
+      postMore();
+    }
   }
 
   private synchronized void failed(Exception why) {

@@ -8,18 +8,34 @@ import java.util.Optional;
 
 /**
  * What the two sides tell each other while they connect, big-endian. The request: magic (4),
- * version, operation (1 each), 2 spare, bytes of a message (8). The answer: magic, version, 3
- * spare, memory of the server. And the bytes that are in messages.
+ * version, operation (1 each), 2 spare, bytes of a message (8). The answer: magic, version,
+ * receives that the server keeps posted (3), memory of the server. And the bytes that are in
+ * messages.
+ *
+ * <p>Of {@link MeasuredOperation#SEND} no more messages are on their way than receives are posted,
+ * since iWARP does not repeat a message that finds none: the server tells by an empty message when
+ * another half of its receives is free again.
  */
 final class MeasureProtocol {
   private static final int MAGIC = 0x5645_524d; // "VERM"
-  private static final byte VERSION = 1;
+  private static final byte VERSION = 2;
   private static final int REQUEST_BYTES = 16;
   private static final int ANSWER_BYTES = 8 + RemoteMemory.BYTES;
 
   private MeasureProtocol() {}
 
   record Request(MeasuredOperation operation, long bytes) {}
+
+  /**
+   * @param receives that the server keeps posted, at least 1
+   */
+  record Answer(int receives, RemoteMemory memory) {
+
+    /** Messages for which the server sends an empty one. */
+    long credit() {
+      return (receives + 1L) / 2;
+    }
+  }
 
   static byte[] request(MeasuredOperation operation, long bytes) {
     return ByteBuffer.allocate(REQUEST_BYTES)
@@ -48,15 +64,20 @@ final class MeasureProtocol {
         : Optional.empty();
   }
 
-  static byte[] answer(RemoteMemory memory) {
-    ByteBuffer out = ByteBuffer.allocate(ANSWER_BYTES).putInt(MAGIC).put(VERSION).put(new byte[3]);
-    return memory.put(out).array();
+  static byte[] answer(Answer answer) {
+    ByteBuffer out = ByteBuffer.allocate(ANSWER_BYTES).putInt(MAGIC);
+    out.putInt(VERSION << 24 | answer.receives());
+    return answer.memory().put(out).array();
   }
 
   /** Empty for what is no answer of this version. */
-  static Optional<RemoteMemory> readAnswer(byte[] data) {
-    return isOurs(data, ANSWER_BYTES) && ByteBuffer.wrap(data).getLong(ANSWER_BYTES - 8) >= 0
-        ? Optional.of(RemoteMemory.get(ByteBuffer.wrap(data).position(8)))
+  static Optional<Answer> readAnswer(byte[] data) {
+    if (!isOurs(data, ANSWER_BYTES) || ByteBuffer.wrap(data).getLong(ANSWER_BYTES - 8) < 0) {
+      return Optional.empty();
+    }
+    int receives = ByteBuffer.wrap(data).getInt(4) & 0xff_ffff;
+    return receives > 0
+        ? Optional.of(new Answer(receives, RemoteMemory.get(ByteBuffer.wrap(data).position(8))))
         : Optional.empty();
   }
 

@@ -1,5 +1,6 @@
 package dev.verbatim.transport.measure;
 
+import dev.verbatim.transport.BufferSlice;
 import dev.verbatim.transport.ConnectionRequest;
 import dev.verbatim.transport.EndpointBuffer;
 import dev.verbatim.transport.EndpointException;
@@ -82,8 +83,11 @@ public final class MeasureServer implements AutoCloseable {
     }
     MeasureProtocol.fill(buffer.segment());
     RemoteMemory memory = buffer.access().isEmpty() ? new RemoteMemory(0, 0, 0) : buffer.remote();
+    MeasureProtocol.Answer answer =
+        new MeasureProtocol.Answer(group.limits().receiveDepth(), memory);
     request
-        .accept(new Served(wanted.operation(), buffer), MeasureProtocol.answer(memory))
+        .accept(
+            new Served(wanted.operation(), buffer, answer.credit()), MeasureProtocol.answer(answer))
         .whenComplete(
             (endpoint, failure) -> {
               if (failure != null) {
@@ -93,9 +97,18 @@ public final class MeasureServer implements AutoCloseable {
             });
   }
 
-  /** Keeps receives posted, and sends back what a ping-pong brings. */
-  private record Served(MeasuredOperation operation, EndpointBuffer buffer)
-      implements EndpointListener {
+  /** Keeps receives posted, and sends back what a ping-pong brings, and credit for SENDs. */
+  private static final class Served implements EndpointListener {
+    private final MeasuredOperation operation;
+    private final EndpointBuffer buffer;
+    private final long credit;
+    private long received; // the poller's
+
+    Served(MeasuredOperation operation, EndpointBuffer buffer, long credit) {
+      this.operation = operation;
+      this.buffer = buffer;
+      this.credit = credit;
+    }
 
     @Override
     public void onPrepared(RdmaEndpoint endpoint) {
@@ -112,15 +125,22 @@ public final class MeasureServer implements AutoCloseable {
         return;
       }
       receive(endpoint);
+      received++;
       if (operation == MeasuredOperation.PING_PONG) {
-        try {
-          endpoint.send(0, buffer.all());
-        } catch (EndpointException e) {
-          LOG.debug("{}", e.getMessage());
-        } catch (IllegalStateException e) {
-          LOG.warn("A ping-pong of more than {} at a time ends: {}", sends(endpoint), e.toString());
-          endpoint.close();
-        }
+        send(endpoint, buffer.all());
+      } else if (received % credit == 0) {
+        send(endpoint);
+      }
+    }
+
+    private static void send(RdmaEndpoint endpoint, BufferSlice... data) {
+      try {
+        endpoint.send(0, data);
+      } catch (EndpointException e) {
+        LOG.debug("{}", e.getMessage());
+      } catch (IllegalStateException e) {
+        LOG.warn("A peer with more than {} at a time ends: {}", sends(endpoint), e.toString());
+        endpoint.close();
       }
     }
 

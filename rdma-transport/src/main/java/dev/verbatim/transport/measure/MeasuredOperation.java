@@ -6,9 +6,15 @@ import dev.verbatim.transport.MemoryAccess;
 public enum MeasuredOperation {
   /** RDMA READ; latency from posting to completion, that is when the data are there. */
   READ(MemoryAccess.REMOTE_READ),
-  /** RDMA WRITE; latency from posting to completion, that is when the peer has acknowledged it. */
+  /**
+   * RDMA WRITE; latency from posting to completion, that is when the peer has acknowledged it.
+   * iWARP completes what it has sent, without waiting for the peer.
+   */
   WRITE(MemoryAccess.REMOTE_WRITE, MemoryAccess.REMOTE_READ),
-  /** SEND; latency from posting to completion, that is when the peer has acknowledged it. */
+  /**
+   * SEND; latency as of WRITE. No more are on their way than the peer has receives posted, of which
+   * it tells by a message for half of them.
+   */
   SEND(),
   /**
    * SEND there and back by the peer's program; latency is half of the time from posting to the

@@ -13,6 +13,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class MeasureProtocolTest {
   @ParameterizedTest
@@ -24,9 +25,20 @@ class MeasureProtocolTest {
     assertEquals(
         Optional.of(new MeasureProtocol.Request(operation, MeasureConfig.MOST_BYTES)),
         MeasureProtocol.readRequest(padded));
-    RemoteMemory memory = new RemoteMemory(-7, 5, 100);
-    byte[] answer = Arrays.copyOf(MeasureProtocol.answer(memory), 196);
-    assertEquals(Optional.of(memory), MeasureProtocol.readAnswer(answer));
+    MeasureProtocol.Answer answer =
+        new MeasureProtocol.Answer(1 << 16, new RemoteMemory(-7, 5, 100));
+    assertEquals(
+        Optional.of(answer),
+        MeasureProtocol.readAnswer(Arrays.copyOf(MeasureProtocol.answer(answer), 196)));
+  }
+
+  /** Else neither side would ever send. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 64, 1 << 16})
+  void shouldGiveCreditBeforeAllReceivesAreUsed(int receives) {
+    long credit = new MeasureProtocol.Answer(receives, new RemoteMemory(0, 0, 0)).credit();
+    assertTrue(credit >= 1 && credit <= receives, () -> "credit " + credit);
+    assertTrue(2 * credit >= receives, "at most two are on their way");
   }
 
   @Test
@@ -38,14 +50,18 @@ class MeasureProtocolTest {
       assertEquals(Optional.empty(), MeasureProtocol.readRequest(Arrays.copyOf(request, length)));
     }
     changed(request, 0, 1); // magic
-    changed(request, 4, 2); // version
+    changed(request, 4, 1); // version
     changed(request, 5, 4); // operation
     changed(request, 5, -1);
     changed(request, 8, 0x80); // bytes
     changed(request, 11, 1);
     changed(request, 15, 0);
     assertEquals(Optional.empty(), MeasureProtocol.readAnswer(new byte[196]));
-    byte[] answer = MeasureProtocol.answer(new RemoteMemory(1, 2, 3));
+    RemoteMemory memory = new RemoteMemory(1, 2, 3);
+    assertEquals(
+        Optional.empty(),
+        MeasureProtocol.readAnswer(MeasureProtocol.answer(new MeasureProtocol.Answer(0, memory))));
+    byte[] answer = MeasureProtocol.answer(new MeasureProtocol.Answer(1, memory));
     answer[answer.length - Long.BYTES] = -1; // the highest byte of its length
     assertEquals(Optional.empty(), MeasureProtocol.readAnswer(answer));
   }

@@ -9,6 +9,12 @@ import java.util.concurrent.ConcurrentHashMap;
  * Thread-safe.
  */
 final class DeliveredBlocks {
+  /**
+   * Odd, so that no two map outputs meet, and without order: sets hash by the exclusive or of a
+   * key's halves.
+   */
+  private static final long SPREAD = 0x9e37_79b9_7f4a_7c15L;
+
   private final Set<Long> keys = ConcurrentHashMap.newKeySet();
 
   void add(ShuffleBlock block) {
@@ -20,7 +26,7 @@ final class DeliveredBlocks {
   }
 
   /** A task reads one shuffle. Should two keys ever meet, a block takes TCP without need. */
-  private static long key(ShuffleBlock block) {
-    return block.mapId << Integer.SIZE | block.startReduce;
+  static long key(ShuffleBlock block) {
+    return block.mapId * SPREAD + block.startReduce;
   }
 }
