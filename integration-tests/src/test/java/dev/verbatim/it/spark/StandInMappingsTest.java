@@ -64,7 +64,10 @@ class StandInMappingsTest extends ApplicationTests {
 
   @Override
   TestCluster.Builder settings(TestCluster.Builder application) {
-    return application.executors(EXECUTORS).set("spark.shuffle.rdma.copyThreshold", 0);
+    return application
+        .executors(EXECUTORS)
+        .set("spark.executorEnv.MALLOC_ARENA_MAX", 1) // each takes 64 MiB of the address space
+        .set("spark.shuffle.rdma.copyThreshold", 0);
   }
 
   @BeforeAll

@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Measurements between endpoints: nothing here judges how fast they are. */
@@ -65,6 +66,47 @@ class MeasureDeviceTest extends DeviceTest {
             && result.maxNanos() <= result.nanos(),
         result.toString());
     assertTrue(result.megabytesPerSecond() > 0 && result.messagesPerSecond() > 0);
+  }
+
+  /** SENDs wait for receives, and the server's word of them for a place in its send queue. */
+  @ParameterizedTest
+  @CsvSource({"1, 1", "1, 2", "2, 1", "2, 2", "4, 3", "1, 5"})
+  void shouldSendNoMoreThanTheServerHasReceivesFor(int sendDepth, int receiveDepth)
+      throws Exception {
+    EndpointGroup near = group("near", new EndpointConfig().sendDepth(16).receiveDepth(2));
+    EndpointConfig small =
+        new EndpointConfig().sendDepth(sendDepth).receiveDepth(receiveDepth).rnrRetry(0);
+    try (MeasureServer server = MeasureServer.listen(group("far", small), 0)) {
+      Measure measure = new Measure(near, server.address());
+      MeasureConfig config =
+          new MeasureConfig()
+              .operation(MeasuredOperation.SEND)
+              .bytes(100)
+              .depth(8)
+              .queuePairs(2)
+              .warmUp(7)
+              .iterations(300);
+      assertPlausible(config, measure.run(config), 300);
+      assertTrue(measure.run(config.duration(Duration.ofMillis(100))).messages() > 8);
+    }
+  }
+
+  @Test
+  void shouldSayWhichDepthIsTooSmall() throws Exception {
+    EndpointConfig one = new EndpointConfig().receiveDepth(1);
+    try (MeasureServer server = MeasureServer.listen(group("far", one), 0)) {
+      Measure measure = new Measure(group("near", one), server.address());
+      MeasureConfig send = new MeasureConfig().operation(MeasuredOperation.SEND);
+      assertContains(
+          "receiveDepth = 1",
+          assertThrows(IllegalArgumentException.class, () -> measure.run(send)).getMessage());
+      MeasureConfig pingPong =
+          new MeasureConfig().operation(MeasuredOperation.PING_PONG).depth(2);
+      Measure deeper = new Measure(group("deeper", new EndpointConfig()), server.address());
+      assertContains(
+          "depth = 2 is more than the receiveDepth of",
+          assertThrows(EndpointException.class, () -> deeper.run(pingPong)).getMessage());
+    }
   }
 
   @Test

@@ -68,6 +68,12 @@ public final class Measure {
 
   private void checkDepth(MeasureConfig config) {
     EndpointLimits limits = group.limits();
+    if (config.operation() == MeasuredOperation.SEND
+        && limits.receiveDepth() < MeasureProtocol.CREDITS) {
+      throw new IllegalArgumentException(
+          "receiveDepth = %d of the EndpointConfig: SEND needs %d for what the server tells"
+              .formatted(limits.receiveDepth(), MeasureProtocol.CREDITS));
+    }
     // An answer may come before the acknowledgement of what it answers.
     int most =
         config.operation() == MeasuredOperation.PING_PONG

@@ -35,7 +35,10 @@ public final class MeasureConfig {
     return this;
   }
 
-  /** Messages under way at a time on each queue pair, from 1; 1 for latency. */
+  /**
+   * Messages under way at a time on each queue pair, from 1; 1 for latency. Of SEND no more than the
+   * server has receives posted.
+   */
   public int depth() {
     return depth;
   }

@@ -30,9 +30,6 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
 
   private static final int CREDIT = -3;
 
-  /** Empty messages of the server that may be on their way at a time. */
-  private static final int CREDITS = 2;
-
   private final EndpointGroup group;
   private final MeasureConfig config;
   private final EndpointBuffer buffer;
@@ -83,6 +80,11 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
     MeasureProtocol.Answer answer =
         MeasureProtocol.readAnswer(endpoint.peerData())
             .orElseThrow(() -> new EndpointException(server + " is no server to measure against"));
+    if (config.operation() == MeasuredOperation.PING_PONG && config.depth() > answer.receives()) {
+      throw new EndpointException(
+          "depth = %d is more than the receiveDepth of %s, %d"
+              .formatted(config.depth(), server, answer.receives()));
+    }
     memory = answer.memory();
     credit = answer.credit();
     if (config.operation() == MeasuredOperation.SEND) {
@@ -94,13 +96,12 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
 
   @Override
   public void onPrepared(RdmaEndpoint prepared) {
-    int most = prepared.limits().receiveDepth();
     if (config.operation() == MeasuredOperation.PING_PONG) {
-      for (int i = 0; i < Math.min(config.depth(), most); i++) {
+      for (int i = 0; i < Math.min(config.depth(), prepared.limits().receiveDepth()); i++) {
         expect(prepared, ANSWER, all);
       }
     } else if (config.operation() == MeasuredOperation.SEND) {
-      for (int i = 0; i < Math.min(CREDITS, most); i++) {
+      for (int i = 0; i < MeasureProtocol.CREDITS; i++) {
         expect(prepared, CREDIT);
       }
     }

@@ -17,6 +17,9 @@ import java.util.Optional;
  * another half of its receives is free again.
  */
 final class MeasureProtocol {
+  /** Empty messages of the server that may be on their way at a time. */
+  static final int CREDITS = 2;
+
   private static final int MAGIC = 0x5645_524d; // "VERM"
   private static final byte VERSION = 2;
   private static final int REQUEST_BYTES = 16;

@@ -102,7 +102,10 @@ public final class MeasureServer implements AutoCloseable {
     private final MeasuredOperation operation;
     private final EndpointBuffer buffer;
     private final long credit;
-    private long received; // the poller's
+
+    // The poller's.
+    private long received;
+    private long owed;
 
     Served(MeasuredOperation operation, EndpointBuffer buffer, long credit) {
       this.operation = operation;
@@ -121,14 +124,19 @@ public final class MeasureServer implements AutoCloseable {
 
     @Override
     public void onCompletion(RdmaEndpoint endpoint, WorkCompletion completion) {
-      if (!completion.succeeded() || completion.operation() != WorkOperation.RECEIVE) {
+      if (!completion.succeeded()) {
         return;
       }
-      receive(endpoint);
-      received++;
-      if (operation == MeasuredOperation.PING_PONG) {
-        send(endpoint, buffer.all());
-      } else if (received % credit == 0) {
+      if (completion.operation() == WorkOperation.RECEIVE) {
+        receive(endpoint);
+        if (operation == MeasuredOperation.PING_PONG) {
+          send(endpoint, buffer.all());
+        } else if (++received % credit == 0) {
+          owed++;
+        }
+      }
+      while (owed > 0 && endpoint.sendsUnderWay() < endpoint.limits().sendDepth()) {
+        owed--;
         send(endpoint);
       }
     }
@@ -139,7 +147,7 @@ public final class MeasureServer implements AutoCloseable {
       } catch (EndpointException e) {
         LOG.debug("{}", e.getMessage());
       } catch (IllegalStateException e) {
-        LOG.warn("A peer with more than {} at a time ends: {}", sends(endpoint), e.toString());
+        LOG.warn("A ping-pong of more than {} at a time ends: {}", sends(endpoint), e.toString());
         endpoint.close();
       }
     }
