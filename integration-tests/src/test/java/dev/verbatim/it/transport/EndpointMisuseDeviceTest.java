@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.it.transport.PortControl.StandInFaults;
+import dev.verbatim.transport.BufferSlice;
 import dev.verbatim.transport.ConnectException;
 import dev.verbatim.transport.ConnectionRequest;
+import dev.verbatim.transport.EndpointBuffer;
 import dev.verbatim.transport.EndpointConfig;
 import dev.verbatim.transport.EndpointException;
 import dev.verbatim.transport.EndpointGroup;
@@ -30,6 +32,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -55,9 +58,15 @@ class EndpointMisuseDeviceTest extends DeviceTest {
     EndpointGroup nearGroup = group("near", new EndpointConfig());
     EndpointGroup farGroup = group("far", new EndpointConfig());
     class Throwing extends EndpointRecorder {
+      private final BufferSlice room;
+
+      Throwing(EndpointBuffer room) {
+        this.room = room.all();
+      }
+
       @Override
       public void onPrepared(RdmaEndpoint endpoint) {
-        EndpointPair.receive(endpoint, 1);
+        EndpointPair.receive(endpoint, 1, room);
         fail();
       }
 
@@ -73,8 +82,8 @@ class EndpointMisuseDeviceTest extends DeviceTest {
         fail();
       }
     }
-    Throwing nearSays = new Throwing();
-    Throwing farSays = new Throwing();
+    Throwing nearSays = new Throwing(nearGroup.allocate(8));
+    Throwing farSays = new Throwing(farGroup.allocate(8));
     AtomicInteger asked = new AtomicInteger();
     InetSocketAddress address =
         farGroup.listen(
@@ -180,15 +189,38 @@ class EndpointMisuseDeviceTest extends DeviceTest {
   @Test
   void shouldNotListenWhenItIsInterrupted() throws Exception {
     EndpointGroup group = group("far", new EndpointConfig());
-    InetSocketAddress free = group("other", new EndpointConfig()).listen(0, request -> {});
-    int port = free.getPort() + 1;
+    EndpointGroup other = group("other", new EndpointConfig());
+    int port = other.listen(0, request -> {}).getPort() + 1;
+    // What is done at once is done: the event thread must be busy.
+    CountDownLatch busy = new CountDownLatch(1);
+    CountDownLatch free = new CountDownLatch(1);
+    InetSocketAddress slow =
+        group.listen(
+            0,
+            request -> {
+              busy.countDown();
+              awaitUninterruptibly(free);
+              request.reject("late");
+            });
+    var connecting = other.connect(slow, new byte[0], new EndpointRecorder());
+    busy.await();
     Thread.currentThread().interrupt();
     try {
       assertThrows(EndpointException.class, () -> group.listen(port, request -> {}));
     } finally {
       assertTrue(Thread.interrupted());
+      free.countDown();
     }
+    assertThrows(ExecutionException.class, () -> connecting.get(60, TimeUnit.SECONDS));
     Transports.await("the port is free", () -> listens(group, port));
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   private static boolean listens(EndpointGroup group, int port) {

@@ -175,7 +175,8 @@ class EndpointTroubleDeviceTest extends DeviceTest {
     EndpointGroup farGroup = group("far", patient());
     EndpointBuffer own = nearGroup.allocate(8);
     EndpointRecorder closing = onCompletion(transport::close);
-    var receiving = new EndpointRecorder(far -> EndpointPair.receive(far, 1));
+    EndpointBuffer room = farGroup.allocate(8);
+    var receiving = new EndpointRecorder(far -> EndpointPair.receive(far, 1, room.all()));
     EndpointPair.connect(nearGroup, closing, farGroup, receiving).near().send(1);
     closing.succeeded(1, WorkOperation.SEND);
     closing.closed();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.verbatim.it.machine.Iwarp;
 import dev.verbatim.transport.EndpointConfig;
 import dev.verbatim.transport.EndpointException;
 import dev.verbatim.transport.EndpointGroup;
@@ -73,6 +74,9 @@ class MeasureDeviceTest extends DeviceTest {
   @CsvSource({"1, 1", "1, 2", "2, 1", "2, 2", "4, 3", "1, 5"})
   void shouldSendNoMoreThanTheServerHasReceivesFor(int sendDepth, int receiveDepth)
       throws Exception {
+    if (receiveDepth > 2) {
+      Iwarp.assumeAbsent("rdma_create_qp failed here on siw, see docs/soft-roce.md");
+    }
     EndpointGroup near = group("near", new EndpointConfig().sendDepth(16).receiveDepth(2));
     EndpointConfig small =
         new EndpointConfig().sendDepth(sendDepth).receiveDepth(receiveDepth).rnrRetry(0);
@@ -100,8 +104,7 @@ class MeasureDeviceTest extends DeviceTest {
       assertContains(
           "receiveDepth = 1",
           assertThrows(IllegalArgumentException.class, () -> measure.run(send)).getMessage());
-      MeasureConfig pingPong =
-          new MeasureConfig().operation(MeasuredOperation.PING_PONG).depth(2);
+      MeasureConfig pingPong = new MeasureConfig().operation(MeasuredOperation.PING_PONG).depth(2);
       Measure deeper = new Measure(group("deeper", new EndpointConfig()), server.address());
       assertContains(
           "depth = 2 is more than the receiveDepth of",

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.verbatim.it.machine.Command;
+import dev.verbatim.it.machine.Iwarp;
 import dev.verbatim.it.transport.PortControl.StandInFaults;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +33,7 @@ class NamespaceDeviceTest extends DeviceTest {
   @Test
   void shouldSayThatAContainerNeedsTheHostsNetworkWhenItSeesADeviceOfAnotherNamespace()
       throws Exception {
+    Iwarp.assumeAbsent("no GID tells which addresses are the device's");
     String said = openInNamespace();
 
     assertTrue(said.startsWith("ADDRESS_NOT_RDMA: "), said);

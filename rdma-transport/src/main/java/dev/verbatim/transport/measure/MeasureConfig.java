@@ -36,8 +36,8 @@ public final class MeasureConfig {
   }
 
   /**
-   * Messages under way at a time on each queue pair, from 1; 1 for latency. Of SEND no more than the
-   * server has receives posted.
+   * Messages under way at a time on each queue pair, from 1; 1 for latency. Of SEND no more than
+   * the server has receives posted.
    */
   public int depth() {
     return depth;

@@ -42,6 +42,7 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
 
   // Below: guarded by this.
   private MeasureRun run;
+  private Exception failure; // before there was a run
   private int oldest;
   private int underWay;
 
@@ -98,7 +99,7 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
   public void onPrepared(RdmaEndpoint prepared) {
     if (config.operation() == MeasuredOperation.PING_PONG) {
       for (int i = 0; i < Math.min(config.depth(), prepared.limits().receiveDepth()); i++) {
-        expect(prepared, ANSWER, all);
+        expect(prepared, ANSWER);
       }
     } else if (config.operation() == MeasuredOperation.SEND) {
       for (int i = 0; i < MeasureProtocol.CREDITS; i++) {
@@ -107,9 +108,10 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
     }
   }
 
-  private void expect(RdmaEndpoint from, int id, BufferSlice... room) {
+  /** Empty messages too have room: siw refuses a receive that has none. */
+  private void expect(RdmaEndpoint from, int id) {
     try {
-      from.receive(id, room);
+      from.receive(id, all);
     } catch (EndpointException e) {
       failed(e);
     }
@@ -119,6 +121,10 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
   synchronized void begin(MeasureRun next) {
     run = next;
     ended = false;
+    if (failure != null) {
+      run.failed(failure);
+      return;
+    }
     postMore();
   }
 
@@ -162,7 +168,7 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
     } else if (config.operation() != MeasuredOperation.PING_PONG) {
       messageEnded(1);
     } else if (completion.operation() == WorkOperation.RECEIVE) {
-      expect(from, ANSWER, all);
+      expect(from, ANSWER);
       messageEnded(2);
     }
   }
@@ -183,7 +189,9 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
   }
 
   private synchronized void failed(Exception why) {
-    if (run != null && !closing) {
+    if (run == null) {
+      failure = why;
+    } else if (!closing) {
       run.failed(why);
     }
   }
