@@ -95,6 +95,18 @@ class MeasureDeviceTest extends DeviceTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void shouldMeasureFewerMessagesThanThereAreQueuePairs(MeasuredOperation operation)
+      throws Exception {
+    EndpointGroup near = group("near");
+    try (MeasureServer server = MeasureServer.listen(group("far"), 0)) {
+      MeasureConfig config =
+          new MeasureConfig().operation(operation).bytes(100).queuePairs(4).warmUp(0).iterations(2);
+      assertPlausible(config, new Measure(near, server.address()).run(config), 2);
+    }
+  }
+
   @Test
   void shouldSayWhichDepthIsTooSmall() throws Exception {
     EndpointConfig one = new EndpointConfig().receiveDepth(1);

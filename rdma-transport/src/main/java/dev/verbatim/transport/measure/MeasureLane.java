@@ -49,6 +49,7 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
   /** Messages that the server has receives for. */
   private long free = Long.MAX_VALUE;
 
+  private boolean used; // others may have posted all messages before this one began
   private boolean ended = true;
   private boolean closing;
 
@@ -178,6 +179,7 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
     run.record((now - postedNanos[oldest]) / ways, now);
     oldest = oldest + 1 == postedNanos.length ? 0 : oldest + 1;
     underWay--;
+    used = true;
     postMore();
   }
 
@@ -202,8 +204,13 @@ final class MeasureLane implements EndpointListener, AutoCloseable {
     checked.completeExceptionally(new EndpointException(reason));
   }
 
-  /** Compares the bytes of the last messages with those that were sent. */
+  /** Compares the bytes of the last messages, if there were any, with those that were sent. */
   void check() throws EndpointException, RegistrationException, InterruptedException {
+    synchronized (this) {
+      if (!used) {
+        return;
+      }
+    }
     switch (config.operation()) {
       case READ, PING_PONG -> compare(buffer);
       case WRITE -> {
