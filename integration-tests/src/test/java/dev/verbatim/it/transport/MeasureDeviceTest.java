@@ -91,7 +91,7 @@ class MeasureDeviceTest extends DeviceTest {
               .warmUp(7)
               .iterations(300);
       assertPlausible(config, measure.run(config), 300);
-      assertTrue(measure.run(config.duration(Duration.ofMillis(100))).messages() > 8);
+      assertTrue(measure.run(config.duration(Duration.ofMillis(300))).messages() > 0);
     }
   }
 
