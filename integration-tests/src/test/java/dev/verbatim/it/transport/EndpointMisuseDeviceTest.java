@@ -193,34 +193,26 @@ class EndpointMisuseDeviceTest extends DeviceTest {
     int port = other.listen(0, request -> {}).getPort() + 1;
     // What is done at once is done: the event thread must be busy.
     CountDownLatch busy = new CountDownLatch(1);
-    CountDownLatch free = new CountDownLatch(1);
+    CompletableFuture<Void> free = new CompletableFuture<>();
     InetSocketAddress slow =
         group.listen(
             0,
             request -> {
               busy.countDown();
-              awaitUninterruptibly(free);
+              free.join();
               request.reject("late");
             });
-    var connecting = other.connect(slow, new byte[0], new EndpointRecorder());
+    var connecting = other.connect(slow, NONE, new EndpointRecorder());
     busy.await();
     Thread.currentThread().interrupt();
     try {
       assertThrows(EndpointException.class, () -> group.listen(port, request -> {}));
     } finally {
       assertTrue(Thread.interrupted());
-      free.countDown();
+      free.complete(null);
     }
-    assertThrows(ExecutionException.class, () -> connecting.get(60, TimeUnit.SECONDS));
+    assertThrows(ExecutionException.class, () -> connecting.get(60, SECONDS));
     Transports.await("the port is free", () -> listens(group, port));
-  }
-
-  private static void awaitUninterruptibly(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   private static boolean listens(EndpointGroup group, int port) {

@@ -135,7 +135,7 @@ public final class MeasureServer implements AutoCloseable {
           owed++;
         }
       }
-      while (owed > 0 && endpoint.sendsUnderWay() < endpoint.limits().sendDepth()) {
+      while (owed > 0 && endpoint.sendsUnderWay() < sends(endpoint)) {
         owed--;
         send(endpoint);
       }
