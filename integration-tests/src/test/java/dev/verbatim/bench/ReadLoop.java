@@ -26,22 +26,24 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Measures READs through the transport's public API, as ib_read_bw and ib_read_lat of perftest
- * measure them through verbs.
+ * measure them through verbs. Each READ has a completion of its own, as those of perftest have.
  *
  * <pre>
- * ReadLoop server ADDRESS PORT                       serves memory until it is killed; PORT is for control
- * ReadLoop bw ADDRESS PORT SIZE DEPTH SECONDS QPS    READs of SIZE bytes, DEPTH at a time on each of QPS
- *                                                    queue pairs: MB/s
- * ReadLoop lat ADDRESS PORT SIZE 1 SECONDS 1         READs one after the other: microseconds, median
+ * ReadLoop server ADDRESS PORT            serves memory until it is killed; PORT is for control
+ * ReadLoop client ADDRESS PORT SECONDS    measures for SECONDS what each line of its input names:
+ *   bw SIZE DEPTH QPS    READs of SIZE bytes, DEPTH at a time on each of QPS queue pairs: MB/s
+ *   lat SIZE 1 1         READs one after the other: microseconds, median
  * </pre>
  *
- * Warms up twice as long as it measures. One number is printed. MB are 10^6 bytes. The poller
- * spins, as perftest does, unless {@code -Dspin=NANOSECONDS} says how long it does before it
- * blocks.
+ * A client prints one number for each line, when it has warmed up as long as it measures. Before
+ * the first line it READs for {@value #WARM_UP_SECONDS} seconds and prints "ready": an emulated
+ * processor takes that long to compile. MB are 10^6 bytes. The poller spins, as perftest does,
+ * unless {@code -Dspin=NANOSECONDS} says how long it does before it blocks.
  */
 public final class ReadLoop {
   private static final long SERVED = 4L << 20;
   private static final byte[] TOKEN = {42};
+  private static final int WARM_UP_SECONDS = 40;
 
   private ReadLoop() {}
 
@@ -52,21 +54,33 @@ public final class ReadLoop {
       serve(address, port);
       return;
     }
-    int size = Integer.parseInt(args[3]);
-    int depth = Integer.parseInt(args[4]);
-    Duration time = Duration.ofSeconds(Integer.parseInt(args[5]));
-    int qps = Integer.parseInt(args[6]);
+    Duration time = Duration.ofSeconds(Integer.parseInt(args[3]));
+    Target target = askTarget(address, port);
+    Duration warmUp = Duration.ofSeconds(WARM_UP_SECONDS).dividedBy(2);
+    measure(address, target, "lat 8 1 1", warmUp);
+    measure(address, target, "bw 4096 16 1", warmUp);
+    System.out.println("ready");
+    BufferedReader lines =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      System.out.printf("%.2f%n", measure(address, target, line, time));
+    }
+  }
+
+  private static double measure(InetAddress address, Target target, String line, Duration time)
+      throws Exception {
+    String[] words = line.split(" ");
+    int size = Integer.parseInt(words[1]);
+    int depth = Integer.parseInt(words[2]);
+    int qps = Integer.parseInt(words[3]);
     try (RdmaTransport transport = open("client", address, qps)) {
-      Target target = askTarget(address, port);
       PeerConnection connection = transport.connect(target.peer).get(30, TimeUnit.SECONDS);
-      Loop loop = new Loop(transport, connection, target, size, depth, qps);
-      loop.run(time.multipliedBy(2)); // warms up the compiler and the pages
+      Loop loop = new Loop(transport, connection, target, size, depth * qps);
+      loop.run(time);
       Histogram times = loop.run(time);
-      if (args[0].equals("bw")) {
-        System.out.printf("%.2f%n", loop.bytesPerNano() * 1000);
-      } else {
-        System.out.printf("%.2f%n", times.getValueAtPercentile(50) / 1000.0);
-      }
+      return words[0].equals("bw")
+          ? loop.bytesPerNano() * 1000
+          : times.getValueAtPercentile(50) / 1000.0;
     }
   }
 
@@ -128,19 +142,16 @@ public final class ReadLoop {
   }
 
   /**
-   * Keeps a few batches for each queue pair under way; a listener posts the next when one has
-   * ended. Like perftest's, READs of large sizes land where others do, so that many queue pairs
-   * need no more memory than one.
+   * Keeps READs under way; a listener posts the next when one has ended. Like perftest's, READs of
+   * large sizes land where others do, so that many queue pairs need no more memory than one.
    */
   private static final class Loop {
-    private static final int MOST_BATCHES = 4;
     private static final long MOST_BYTES = 64 << 20;
 
     private final PeerConnection connection;
     private final Target target;
     private final int size;
-    private final int batches;
-    private final int reads;
+    private final int depth;
     private final int places;
     private final ReadBuffer buffer;
 
@@ -153,34 +164,26 @@ public final class ReadLoop {
     private ReadFailure failure;
     private double bytesPerNano;
 
-    Loop(
-        RdmaTransport transport,
-        PeerConnection connection,
-        Target target,
-        int size,
-        int depth,
-        int qps) {
+    Loop(RdmaTransport transport, PeerConnection connection, Target target, int size, int depth) {
       this.connection = connection;
       this.target = target;
       this.size = size;
-      int batchesPerQueue = Math.min(MOST_BATCHES, depth);
-      this.batches = batchesPerQueue * qps;
-      this.reads = depth / batchesPerQueue;
-      this.places = (int) Math.min((long) depth * qps, MOST_BYTES / size);
+      this.depth = depth;
+      this.places = (int) Math.min(depth, MOST_BYTES / size);
       this.buffer = transport.tryAcquire((long) size * places).orElseThrow();
     }
 
-    /** READs for so long and answers the time of each batch, nanoseconds. */
+    /** READs for so long and answers the time of each READ, nanoseconds. */
     Histogram run(Duration time) throws Exception {
       long start = System.nanoTime();
       synchronized (this) {
-        done = new CountDownLatch(batches);
+        done = new CountDownLatch(depth);
         times = new Histogram(3);
         bytes = 0;
         endNanos = start + time.toNanos();
       }
-      for (int number = 0; number < batches; number++) {
-        new Turn(number * reads).post();
+      for (int number = 0; number < depth; number++) {
+        new Turn((long) size * (number % places)).post();
       }
       boolean ended = done.await(time.toMillis() + 120_000, TimeUnit.MILLISECONDS);
       synchronized (this) {
@@ -196,21 +199,19 @@ public final class ReadLoop {
       return bytesPerNano;
     }
 
-    /** One batch, posted again and again. */
+    /** One READ, posted again and again. */
     private final class Turn implements ReadListener {
-      private final int from;
+      private final long place;
       private final ReadBatch batch = new ReadBatch(this);
       private long startNanos;
 
-      Turn(int from) {
-        this.from = from;
+      Turn(long place) {
+        this.place = place;
       }
 
       void post() {
         startNanos = System.nanoTime();
-        for (int i = from; i < from + reads; i++) {
-          batch.add(target.iova, target.rkey, buffer, (long) size * (i % places), size);
-        }
+        batch.add(target.iova, target.rkey, buffer, place, size);
         connection.read(batch);
       }
 
@@ -230,7 +231,7 @@ public final class ReadLoop {
     private synchronized boolean goesOn(long startNanos) {
       lastNanos = System.nanoTime();
       times.recordValue(lastNanos - startNanos);
-      bytes += (long) size * reads;
+      bytes += size;
       if (lastNanos - endNanos >= 0) {
         done.countDown();
         return false;
