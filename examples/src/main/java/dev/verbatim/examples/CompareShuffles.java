@@ -2,6 +2,7 @@ package dev.verbatim.examples;
 
 import dev.verbatim.examples.report.Figure;
 import dev.verbatim.examples.report.FigureFile;
+import dev.verbatim.examples.report.Goal;
 import dev.verbatim.examples.report.Machine;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -151,6 +152,14 @@ public final class CompareShuffles implements Callable<Integer> {
   private String figurePrefix;
 
   @Option(
+      names = "--figure-goal",
+      description = {
+        "A goal of the figure of all jobs' time, such as 'ratio <= 1 within noise'; may be",
+        "repeated."
+      })
+  private List<String> figureGoals = List.of();
+
+  @Option(
       names = "--profile",
       description = {
         "Folder for a recording of where each process spends CPU time; ReadProfiles reads them.",
@@ -226,6 +235,11 @@ public final class CompareShuffles implements Callable<Integer> {
     if (pluginJar != null && !Files.isRegularFile(pluginJar)) {
       throw new IllegalArgumentException("No file " + pluginJar);
     }
+    goals();
+  }
+
+  private List<Goal> goals() {
+    return figureGoals.stream().map(Goal::parse).toList();
   }
 
   RunSettings settings() throws IOException {
@@ -309,7 +323,8 @@ public final class CompareShuffles implements Callable<Integer> {
     if (figureFile != null) {
       List<ApplicationReport> reference = run.rounds(run.settings().reference().label());
       for (Figure figure :
-          ComparisonFigures.of(reference, run.rounds(others.getFirst().label()), figurePrefix)) {
+          ComparisonFigures.of(
+              reference, run.rounds(others.getFirst().label()), figurePrefix, goals())) {
         FigureFile.append(figureFile, figure);
       }
     }

@@ -2,6 +2,7 @@ package dev.verbatim.examples;
 
 import dev.verbatim.examples.report.Figure;
 import dev.verbatim.examples.report.Figure.Side;
+import dev.verbatim.examples.report.Goal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,22 +16,31 @@ final class ComparisonFigures {
   private final List<ApplicationReport> reference;
   private final List<ApplicationReport> other;
   private final String prefix;
+  private final List<Goal> timeGoals;
 
   private ComparisonFigures(
-      List<ApplicationReport> reference, List<ApplicationReport> other, String prefix) {
+      List<ApplicationReport> reference,
+      List<ApplicationReport> other,
+      String prefix,
+      List<Goal> timeGoals) {
     this.reference = reference;
     this.other = other;
     this.prefix = prefix;
+    this.timeGoals = timeGoals;
   }
 
   /**
    * @param reference reports by round, of jobs that all succeeded
    * @param other reports by round, of the same jobs
    * @param prefix what all names begin with
+   * @param timeGoals of the time of all jobs
    */
   static List<Figure> of(
-      List<ApplicationReport> reference, List<ApplicationReport> other, String prefix) {
-    return new ComparisonFigures(reference, other, prefix).figures();
+      List<ApplicationReport> reference,
+      List<ApplicationReport> other,
+      String prefix,
+      List<Goal> timeGoals) {
+    return new ComparisonFigures(reference, other, prefix, timeGoals).figures();
   }
 
   private List<Figure> figures() {
@@ -42,27 +52,36 @@ final class ComparisonFigures {
               name.replace(':', '-'),
               "Time of " + name,
               "s",
+              List.of(),
               report -> report.find(name).orElseThrow().seconds()));
     }
     figures.add(
-        figure("all-jobs", "Time of all jobs", "s", report -> sum(report, JobReport::seconds)));
+        figure(
+            "all-jobs",
+            "Time of all jobs",
+            "s",
+            timeGoals,
+            report -> sum(report, JobReport::seconds)));
     figures.add(
         figure(
             "all-jobs-cpu",
             "CPU time of driver and executors, all jobs",
             "s",
+            List.of(),
             report -> sum(report, job -> job.cpu().processSeconds())));
     figures.add(
         figure(
             "all-jobs-machine-cpu",
             "CPU time of all that runs on the machines of driver and executors, all jobs",
             "s",
+            List.of(),
             report -> sum(report, job -> job.cpu().machineSeconds())));
     figures.add(
         figure(
             "all-jobs-shuffle-share",
             "Part of the tasks' time spent writing or waiting for shuffled data, all jobs",
             "%",
+            List.of(),
             report ->
                 100
                     * report.jobs().stream()
@@ -101,14 +120,18 @@ final class ComparisonFigures {
   }
 
   private Figure figure(
-      String name, String what, String unit, ToDoubleFunction<ApplicationReport> value) {
+      String name,
+      String what,
+      String unit,
+      List<Goal> goals,
+      ToDoubleFunction<ApplicationReport> value) {
     return new Figure(
         prefix + name,
         what,
         unit,
         side(other, value),
         side(reference, value),
-        List.of(),
+        goals,
         devices(),
         null);
   }

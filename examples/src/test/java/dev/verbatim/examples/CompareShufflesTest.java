@@ -118,4 +118,10 @@ class CompareShufflesTest {
       assertTrue(error.contains("--managers needs two"), error);
     }
   }
+
+  @Test
+  void shouldRefuseWhatIsNoGoalBeforeSparkStarts() {
+    String error = failure("--jobs", "blocks:2x2", "--figure-goal", "1.00 or so");
+    assertTrue(error.contains("not '1.00 or so'"), error);
+  }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.verbatim.examples.JobComparison.Outcome;
 import dev.verbatim.examples.report.Figure;
+import dev.verbatim.examples.report.Goal;
 import dev.verbatim.examples.report.Spread;
 import java.util.Arrays;
 import java.util.List;
@@ -164,7 +165,11 @@ class ComparisonTest {
   @Test
   void shouldMakeFiguresOfEachJobAndOfAllWhenTheyAreComparedRoundByRound() {
     List<Figure> figures =
-        ComparisonFigures.of(rounds("sort", job(4), job(2)), rounds("v", job(2), job(3)), "tcp-");
+        ComparisonFigures.of(
+            rounds("sort", job(4), job(2)),
+            rounds("v", job(2), job(3)),
+            "tcp-",
+            List.of(Goal.parse("ratio <= 1 within noise")));
     assertEquals(
         List.of(
             "tcp-q1",
@@ -183,5 +188,7 @@ class ComparisonTest {
     assertEquals(List.of(1.4, 1.4), figures.get(5).ours().values());
     assertEquals(List.of(1.5, 1.5), figures.get(5).against().values());
     assertEquals("RDMA off: NO_DEVICE", figures.getFirst().note());
+    assertEquals(
+        List.of("", "met", "", "", "", ""), figures.stream().map(Figure::verdict).toList());
   }
 }

@@ -43,9 +43,36 @@ class FigureTest {
     assertEquals(verdict, figure.verdict());
   }
 
+  /** Ratios are 0.5, 2 and 4, our values 1, 4 and 6. */
+  @ParameterizedTest
+  @CsvSource({
+    "ratio <= 2 within noise, met",
+    "ratio <= 1 within noise, met",
+    "ratio <= 0.5 within noise, met",
+    "ratio <= 0.49 within noise, MISSED",
+    "ratio >= 4 within noise, met",
+    "ratio >= 4.1 within noise, MISSED",
+    "ours <= 1 within noise, met",
+    "ours <= 0.9 within noise, MISSED"
+  })
+  void shouldJudgeTheRangeWhenADifferenceWithinNoiseIsNone(String goal, String verdict) {
+    Figure figure = Figures.compared(List.of(1.0, 4.0, 6.0), List.of(2.0, 1.0, 3.0), goal);
+
+    assertEquals(goal, figure.goals().getFirst().toString());
+    assertEquals(verdict, figure.verdict());
+  }
+
   @ParameterizedTest
   @ValueSource(
-      strings = {"", "ratio < 2", "theirs <= 2", "ratio <= 0.1.2", "ratio <= x", "ours<=1"})
+      strings = {
+        "",
+        "ratio < 2",
+        "theirs <= 2",
+        "ratio <= 0.1.2",
+        "ratio <= x",
+        "ours<=1",
+        "ratio <= 1 in noise"
+      })
   void shouldRefuseWhatIsNoGoal(String text) {
     assertThrows(IllegalArgumentException.class, () -> Goal.parse(text));
   }
