@@ -3,6 +3,7 @@
 #   rounds     how often each side is measured, by turns; 5 unless said otherwise
 #   json       file to which figures are added, one JSON object a line (FigureFile), as an absolute path; or nothing
 #   arguments  the others
+# and exports VERBATIM_COMMIT, which figures are told to be of; a guest is given it.
 
 rounds=5 json='' arguments=()
 while [ $# -gt 0 ]; do
@@ -31,3 +32,9 @@ done
   echo "--rounds wants a number from 1 to 999, not '$rounds'" >&2
   exit 2
 }
+
+if [ -z "${VERBATIM_COMMIT:-}" ]; then
+  # shellcheck source=scripts/lib/comparison.sh
+  VERBATIM_COMMIT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && . scripts/lib/comparison.sh && commit_of_checkout)
+  export VERBATIM_COMMIT
+fi

@@ -15,6 +15,7 @@ import java.util.List;
  * @param goals what should come out
  * @param note what is a model, simulated or else to be known; null if nothing is
  * @param curve the curve of which this is a point; null if it stands for itself
+ * @param origin where and of what it was measured; null until it is written
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Figure(
@@ -25,7 +26,8 @@ public record Figure(
     Side against,
     List<Goal> goals,
     String note,
-    Point curve) {
+    Point curve,
+    Origin origin) {
 
   /**
    * One of the two.
@@ -51,6 +53,19 @@ public record Figure(
    */
   public record Point(String name, String axis, double at) {}
 
+  /** One that is not written yet. */
+  public Figure(
+      String name,
+      String what,
+      String unit,
+      Side ours,
+      Side against,
+      List<Goal> goals,
+      String note,
+      Point curve) {
+    this(name, what, unit, ours, against, goals, note, curve, null);
+  }
+
   public Figure {
     goals = goals == null ? List.of() : List.copyOf(goals);
     Spread.of(ours.values());
@@ -60,6 +75,10 @@ public record Figure(
     if (against == null && goals.stream().anyMatch(Goal::ofRatio)) {
       throw new IllegalArgumentException(name + ": a ratio to nothing");
     }
+  }
+
+  Figure from(Origin measuredAt) {
+    return new Figure(name, what, unit, ours, against, goals, note, curve, measuredAt);
   }
 
   /** Ours / against, round by round. */

@@ -18,11 +18,11 @@ public final class FigureFile {
 
   private FigureFile() {}
 
-  /** Adds a figure; the file need not exist. */
+  /** Adds a figure that was measured here; the file need not exist. */
   public static void append(Path file, Figure figure) throws IOException {
     Files.writeString(
         file,
-        JSON.writeValueAsString(figure) + "\n",
+        JSON.writeValueAsString(figure.from(Origin.here())) + "\n",
         StandardOpenOption.CREATE,
         StandardOpenOption.APPEND);
   }

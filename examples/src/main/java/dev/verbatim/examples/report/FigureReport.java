@@ -9,10 +9,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * All figures of a run, by bench: as a text, a JSON file and a page.
  *
+ * @param machine on which the benches were started
  * @param commit of what was measured
  * @param time when, ISO 8601
  * @param benches figures by the name of what measured them
@@ -74,7 +76,7 @@ public record FigureReport(
     return page;
   }
 
-  private static void section(Page page, String bench, List<Figure> figures) {
+  private void section(Page page, String bench, List<Figure> figures) {
     page.section(bench, notes(figures));
     page.table(COLUMNS, figures.stream().map(FigureReport::row).toList());
     List<Figure> compared =
@@ -93,17 +95,24 @@ public record FigureReport(
         .forEach(points -> page.chart(380, FigureCharts.curve(points)));
   }
 
-  /** What each figure and each curve is, and its note. */
-  private static String notes(List<Figure> figures) {
-    return figures.stream()
-        .map(
-            figure ->
-                (figure.curve() == null ? figure.name() : figure.curve().name())
-                    + ": "
-                    + figure.what()
-                    + (figure.note() == null ? "" : ". " + figure.note()))
-        .distinct()
-        .collect(Collectors.joining("\n"));
+  /**
+   * What each figure and each curve is, its note, and where it is from if that is another place.
+   */
+  private String notes(List<Figure> figures) {
+    Stream<String> notes =
+        figures.stream()
+            .map(
+                figure ->
+                    (figure.curve() == null ? figure.name() : figure.curve().name())
+                        + ": "
+                        + figure.what()
+                        + (figure.note() == null ? "" : ". " + figure.note()));
+    Stream<String> places =
+        figures.stream()
+            .map(Figure::origin)
+            .filter(origin -> origin != null && !origin.isFrom(machine, commit))
+            .map(origin -> "Measured on: " + origin.text());
+    return Stream.concat(notes, places).distinct().collect(Collectors.joining("\n"));
   }
 
   private static List<String> row(Figure figure) {

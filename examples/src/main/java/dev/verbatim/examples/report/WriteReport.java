@@ -3,8 +3,6 @@ package dev.verbatim.examples.report;
 import dev.verbatim.examples.ShortErrors;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,8 +42,7 @@ public final class WriteReport implements Callable<Integer> {
     for (Map.Entry<String, Path> bench : files.entrySet()) {
       benches.put(bench.getKey(), FigureFile.read(bench.getValue()));
     }
-    String time = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
-    FigureReport report = new FigureReport(Machine.here(), commit, time, benches);
+    FigureReport report = new FigureReport(Machine.here(), commit, Origin.now(), benches);
     report.write(folder);
     System.out.print(report.text());
     return 0;

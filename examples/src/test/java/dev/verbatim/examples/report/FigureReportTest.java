@@ -112,6 +112,34 @@ class FigureReportTest {
   }
 
   @Test
+  void shouldSayWhereAFigureIsFromWhenThatIsAnotherPlace() throws IOException {
+    Machine guest = new Machine("QEMU", 2, 4_000_000_000L, "Linux 6.12", "a JDK 25.0.3");
+    Figure figure = Figures.alone(3);
+    FigureReport report =
+        new FigureReport(
+            MACHINE,
+            "53b78ae",
+            "2026-11-30T01:00:00Z",
+            Map.of(
+                "memory",
+                List.of(
+                    figure,
+                    figure.from(new Origin(MACHINE, "53b78ae", "2026-11-30T00:30:00Z")),
+                    figure.from(new Origin(guest, "53b78ae", "2026-11-30T00:31:00Z")),
+                    figure.from(new Origin(guest, "53b78ae", "2026-11-30T00:32:00Z")))));
+
+    assertEquals(
+        """
+        heap: heap per map output
+        Measured on: QEMU, 2 cores; 4 GB; Linux 6.12; a JDK 25.0.3; commit 53b78ae\
+        """,
+        content(report.page().html()).at("/sections/0/text").asText());
+    report.write(folder);
+    JsonNode json = new ObjectMapper().readTree(folder.resolve("bench.json").toFile());
+    assertEquals("QEMU", json.at("/benches/memory/2/figure/origin/machine/cpu").asText());
+  }
+
+  @Test
   void shouldShowTextsAsTheyAre() throws IOException {
     String text = "</script><script>alert(1)</script><!-- & \"";
     String html =

@@ -1,7 +1,9 @@
 package dev.verbatim.examples.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -108,7 +110,20 @@ class FigureTest {
       FigureFile.append(file, figure);
     }
 
-    assertEquals(figures, FigureFile.read(file));
+    assertEquals(figures, FigureFile.read(file).stream().map(figure -> figure.from(null)).toList());
+  }
+
+  /** Files outlive what else is known of a run. */
+  @Test
+  void shouldSayInEachLineWhereItIsFrom() throws IOException {
+    Path file = folder.resolve("figures.jsonl");
+
+    FigureFile.append(file, Figures.alone(3.5));
+
+    Origin origin = FigureFile.read(file).getFirst().origin();
+    assertEquals(Machine.here(), origin.machine());
+    assertFalse(origin.commit().isBlank());
+    assertTrue(origin.time().matches("\\d{4}-\\d\\d-\\d\\dT[0-9:]+Z"), origin.time());
   }
 
   /** As a shell script writes it. */
