@@ -1,14 +1,15 @@
 /*
  * What one READ costs the thread that posts and polls, in C: the counterpart of ReadCost.java. Both ends of the connection are
- * in this process. A batch is built from its descriptors and posted with one doorbell, the last work request signalled; the
- * callback of its completion posts the next one.
+ * in this process. A batch is built from its descriptors and posted with one doorbell. A work request is signalled at each quarter
+ * of the send queue and at the batch's end, as the transport does; the callback of the last completion posts the next batch.
  *
- * Usage: read_cost SIZE BATCH READS    Prints nanoseconds of CPU per READ.
+ * Usage: read_cost SIZE BATCH READS DEPTH    Prints nanoseconds of CPU per READ. DEPTH is the send queue's, work requests.
  */
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include <time.h>
 
 #define MOST_BATCH 64
-#define DEPTH 128
+#define CONNECTIONS 1024 /* that the completion queue has room for, as the transport's */
 #define COMPLETIONS 64
 
 #define CHECK(condition)                                                          \
@@ -56,6 +57,8 @@ static struct ibv_send_wr requests[MOST_BATCH];
 static struct ibv_sge entries[MOST_BATCH];
 static uint64_t left;
 static int batch_size;
+static int depth;
+static int signal_every;
 static uint32_t read_bytes;
 
 static struct rdma_cm_event take(struct rdma_event_channel *events, enum rdma_cm_event_type wanted)
@@ -73,10 +76,10 @@ static void set_up(struct side *side, int access)
 {
 	size_t bytes = (size_t)MOST_BATCH << 16;
 	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC,
-					.cap = {.max_send_wr = DEPTH, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
+					.cap = {.max_send_wr = (uint32_t)depth, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
 
 	CHECK((side->pd = ibv_alloc_pd(side->id->verbs)));
-	CHECK((side->cq = ibv_create_cq(side->id->verbs, 2 * DEPTH, NULL, NULL, 0)));
+	CHECK((side->cq = ibv_create_cq(side->id->verbs, CONNECTIONS * depth, NULL, NULL, 0)));
 	init.send_cq = init.recv_cq = side->cq;
 	CHECK(!rdma_create_qp(side->id, side->pd, &init));
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -120,18 +123,23 @@ static void join_sides(void)
 static void post(struct batch *batch)
 {
 	struct ibv_send_wr *bad;
+	int unsignalled = 0;
 
 	for (int i = 0; i < batch->size; i++) {
 		const struct descriptor *read = &batch->reads[i];
+		bool last = i + 1 == batch->size;
+		bool signalled = last || ++unsignalled == signal_every;
 		entries[i] = (struct ibv_sge){.addr = read->address, .length = read->length, .lkey = read->lkey};
-		requests[i].wr_id = (uintptr_t)batch;
-		requests[i].next = i + 1 < batch->size ? &requests[i + 1] : NULL;
+		requests[i].wr_id = last ? (uintptr_t)batch : 0;
+		requests[i].next = last ? NULL : &requests[i + 1];
 		requests[i].sg_list = &entries[i];
 		requests[i].num_sge = 1;
 		requests[i].opcode = IBV_WR_RDMA_READ;
-		requests[i].send_flags = i + 1 < batch->size ? 0 : IBV_SEND_SIGNALED;
+		requests[i].send_flags = signalled ? IBV_SEND_SIGNALED : 0;
 		requests[i].wr.rdma.remote_addr = read->iova;
 		requests[i].wr.rdma.rkey = read->rkey;
+		if (signalled)
+			unsignalled = 0;
 	}
 	CHECK(!ibv_post_send(client.id->qp, requests, &bad));
 }
@@ -172,7 +180,10 @@ static void run(uint64_t reads)
 		CHECK(count >= 0);
 		for (int i = 0; i < count; i++) {
 			struct batch *done = (struct batch *)(uintptr_t)completions[i].wr_id;
-			done->ended(done, completions[i].status);
+			if (done)
+				done->ended(done, completions[i].status);
+			else
+				CHECK(completions[i].status == IBV_WC_SUCCESS);
 		}
 	}
 }
@@ -187,11 +198,14 @@ static double cpu_nanos(void)
 
 int main(int count, char **words)
 {
-	CHECK(count == 4);
+	CHECK(count == 5);
 	read_bytes = (uint32_t)strtoul(words[1], NULL, 10);
 	batch_size = atoi(words[2]);
 	uint64_t reads = strtoull(words[3], NULL, 10);
+	depth = atoi(words[4]);
+	signal_every = depth / 4;
 	CHECK(read_bytes >= 1 && read_bytes <= 65536 && batch_size >= 1 && batch_size <= MOST_BATCH && reads >= MOST_BATCH);
+	CHECK(batch_size <= depth && signal_every >= 1);
 	join_sides();
 	run(reads / 4); /* pages and caches */
 	double start = cpu_nanos();

@@ -4,6 +4,7 @@ import com.sun.management.ThreadMXBean;
 import dev.verbatim.transport.MemoryRegion;
 import dev.verbatim.transport.OpenResult;
 import dev.verbatim.transport.PeerConnection;
+import dev.verbatim.transport.QueuePairs;
 import dev.verbatim.transport.RdmaTransport;
 import dev.verbatim.transport.ReadBatch;
 import dev.verbatim.transport.ReadBuffer;
@@ -40,6 +41,12 @@ public class ReadCost {
   /** READs of one invocation. */
   static final int READS = 1 << 16;
 
+  /**
+   * READs that the transport's send queue takes where a device has room for the default of {@code
+   * maxConnections}. The counterpart's is as deep, and signals as often.
+   */
+  static final int SEND_QUEUE_DEPTH = 64;
+
   /** An established connection, and the loop on it. */
   @State(Scope.Benchmark)
   public static class Link implements ReadListener {
@@ -75,6 +82,12 @@ public class ReadCost {
       buffer = client.tryAcquire((long) size * batch).orElseThrow();
       reads = new ReadBatch(this);
       connection = client.connect(server.self()).get(10, TimeUnit.SECONDS);
+      int depth = QueuePairs.of(connection).getFirst().sendQueueDepth();
+      if (depth != SEND_QUEUE_DEPTH) {
+        throw new IllegalStateException(
+            "the send queue is %d deep and the counterpart's %d"
+                .formatted(depth, SEND_QUEUE_DEPTH));
+      }
     }
 
     private static RdmaTransport open(String name) throws IOException {

@@ -28,6 +28,10 @@ import picocli.CommandLine.Parameters;
 @Command(name = "read-cost", mixinStandardHelpOptions = true)
 public final class ReadCostComparison implements Callable<Integer> {
   private static final double NANOS_IN_C = 500_000_000;
+  private static final String NOTE =
+      "The device is a stand-in that completes work requests as they are posted. Both send queues"
+          + " are %d deep and signal each %dth READ and the last of a batch"
+              .formatted(ReadCost.SEND_QUEUE_DEPTH, ReadCost.SEND_QUEUE_DEPTH / 4);
 
   @Parameters(index = "0", description = "The counterpart in C.")
   private Path program;
@@ -82,7 +86,7 @@ public final class ReadCostComparison implements Callable<Integer> {
             new Figure.Side("verbatim", ours),
             new Figure.Side("C", inC),
             List.of(Goal.parse("ratio <= 2"), Goal.parse("ours <= 250")),
-            "The device is a stand-in that completes work requests as they are posted",
+            NOTE,
             null));
     figures.add(
         new Figure(
@@ -147,7 +151,8 @@ public final class ReadCostComparison implements Callable<Integer> {
                 program.toString(),
                 String.valueOf(size),
                 String.valueOf(batch),
-                String.valueOf(reads))
+                String.valueOf(reads),
+                String.valueOf(ReadCost.SEND_QUEUE_DEPTH))
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
     String line = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);

@@ -21,8 +21,9 @@ public final class QueuePairs {
    * @param readDepth READs that it may have outstanding
    * @param retries retransmissions of a packet that is not acknowledged
    * @param rnrRetries retransmissions to a peer that is not ready, 7 for ever
+   * @param sendQueueDepth work requests that it may have posted, at least what was asked for
    */
-  public record Attributes(int readDepth, int retries, int rnrRetries) {}
+  public record Attributes(int readDepth, int retries, int rnrRetries, int sendQueueDepth) {}
 
   /** Those of an open connection, which must stay so meanwhile. */
   public static List<Attributes> of(PeerConnection connection) throws VerbsException {
@@ -41,7 +42,8 @@ public final class QueuePairs {
             new Attributes(
                 IbvQpAttr.MAX_RD_ATOMIC.get(attr) & 0xff,
                 IbvQpAttr.RETRY_CNT.get(attr),
-                IbvQpAttr.RNR_RETRY.get(attr)));
+                IbvQpAttr.RNR_RETRY.get(attr),
+                IbvQpInitAttr.CAP_MAX_SEND_WR.get(initAttr)));
       }
     }
     return all;
