@@ -4,6 +4,7 @@ import dev.verbatim.examples.CpuTimes;
 import dev.verbatim.examples.ShortErrors;
 import dev.verbatim.examples.report.Figure;
 import dev.verbatim.examples.report.Goal;
+import dev.verbatim.examples.report.Spread;
 import dev.verbatim.it.spark.fixture.Deadline;
 import dev.verbatim.it.spark.fixture.Device;
 import dev.verbatim.it.spark.fixture.Executors;
@@ -75,14 +76,38 @@ public final class CommitCost implements Callable<Integer> {
       }
     }
     List<Goal> goals = List.of(Goal.parse("ratio <= 1.02"));
-    report("map-commit", "time to write and commit", goals, with, without, Cost::millis);
-    report("map-commit-cpu", "CPU of the executor for", List.of(), with, without, Cost::cpuMillis);
+    report("map-commit", "time to write and commit", "ms", goals, with, without, Cost::millis);
+    report(
+        "map-commit-alone",
+        "time from the last record to the end of the commit of",
+        "ms",
+        goals,
+        with,
+        without,
+        Cost::commitMillis);
+    report(
+        "map-commit-stop",
+        "time of stop(true), where Spark's writer has committed already and ours hands over",
+        "us",
+        List.of(),
+        with,
+        without,
+        Cost::stopMicros);
+    report(
+        "map-commit-cpu",
+        "CPU of the executor for",
+        "ms",
+        List.of(),
+        with,
+        without,
+        Cost::cpuMillis);
     return 0;
   }
 
   private void report(
       String name,
       String what,
+      String unit,
       List<Goal> goals,
       List<Cost> with,
       List<Cost> without,
@@ -92,7 +117,7 @@ public final class CommitCost implements Callable<Integer> {
         new Figure(
             name,
             "%s %d MiB, a map output".formatted(what, mebibytes),
-            "ms",
+            unit,
             new Figure.Side("registration on", with.stream().mapToDouble(of).boxed().toList()),
             new Figure.Side("Spark's sort", without.stream().mapToDouble(of).boxed().toList()),
             goals,
@@ -104,9 +129,25 @@ public final class CommitCost implements Callable<Integer> {
    * Of one map output.
    *
    * @param millis in the task, median
+   * @param commitMillis of them, after the last record, median
+   * @param stopMicros of them, in {@code stop(true)}, median
    * @param cpuMillis of the executor's process, registration by other threads included, mean
    */
-  private record Cost(double millis, double cpuMillis) {}
+  private record Cost(double millis, double commitMillis, double stopMicros, double cpuMillis) {
+    static Cost of(List<MapOutputs.Times> times, double cpuMillis) {
+      return new Cost(
+          median(times, MapOutputs.Times::wholeMillis),
+          median(times, MapOutputs.Times::commitMillis),
+          median(times, MapOutputs.Times::stopMicros),
+          cpuMillis);
+    }
+
+    /** Without the first one after the other side's, which finds its caches cold. */
+    private static double median(
+        List<MapOutputs.Times> times, ToDoubleFunction<MapOutputs.Times> of) {
+      return Spread.of(times.stream().skip(1).mapToDouble(of).boxed().toList()).median();
+    }
+  }
 
   /** One shuffle, whose map outputs each side writes. */
   private final class Round {
@@ -147,7 +188,7 @@ public final class CommitCost implements Callable<Integer> {
       long pid = Executors.running().values().iterator().next().pid();
       CounterSnapshot before = RdmaShuffleManager.report().total();
       CpuTimes cpu = CpuTimes.of(pid);
-      List<Double> millis =
+      List<MapOutputs.Times> times =
           cluster
               .context()
               .parallelize(List.of(1), 1)
@@ -159,17 +200,18 @@ public final class CommitCost implements Callable<Integer> {
       }
       double cpuMillis = CpuTimes.of(pid).since(cpu).totalMillis() / (double) OUTPUTS;
       CounterSnapshot after = RdmaShuffleManager.report().total();
-      // The first one after the other side's finds its caches cold.
-      double median = millis.stream().skip(1).sorted().skip((OUTPUTS - 1) / 2).findFirst().get();
+      Cost cost = Cost.of(times, cpuMillis);
       System.out.printf(
-          "%s: %.1f ms a map output, CPU %.1f ms; hand-over %.0f us, registered in %.2f ms by"
-              + " another thread%n",
+          "%s: %.1f ms a map output, %.2f ms after its last record, %.0f us in stop, CPU %.1f ms;"
+              + " hand-over %.0f us, registered in %.2f ms by another thread%n",
           stock ? "sort" : "verbatim",
-          median,
+          cost.millis(),
+          cost.commitMillis(),
+          cost.stopMicros(),
           cpuMillis,
           (after.handOverNanos() - before.handOverNanos()) / 1e3 / OUTPUTS,
           (after.registerNanos() - before.registerNanos()) / 1e6 / OUTPUTS);
-      return new Cost(median, cpuMillis);
+      return cost;
     }
 
     private void awaitRegistered(int more) {
