@@ -14,7 +14,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the rules */
 static struct standin_rule *rules;
 static struct stat loaded;
 static bool first_load_done;
-static char command_line[8192];
+static char command_line[1 << 20]; /* a Spark executor has 20 kB of class path before its id */
 
 static atomic_int rules_of[STANDIN_OPS];
 static _Atomic bool port_down, device_dead, device_absent, instant, nocopy;

@@ -22,6 +22,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
@@ -122,6 +123,15 @@ abstract class UiTests extends ApplicationTests {
 
   /** Waits until the tab shows what was reported, which may become more at any time. */
   final void awaitTab(String port) {
+    awaitTab(executor -> port);
+  }
+
+  /**
+   * The same where ports differ.
+   *
+   * @param ports state of each executor's, by its id
+   */
+  final void awaitTab(UnaryOperator<String> ports) {
     AssertionError[] last = {null};
     Deadline.await(
         "a tab that agrees with the report",
@@ -129,7 +139,7 @@ abstract class UiTests extends ApplicationTests {
         () -> {
           try {
             show("/rdma/");
-            assertShows(RdmaShuffleManager.report(), port);
+            assertShows(RdmaShuffleManager.report(), ports);
             return true;
           } catch (AssertionError e) {
             last[0] = e;
@@ -141,6 +151,10 @@ abstract class UiTests extends ApplicationTests {
 
   /** Checks that the page that is shown says what was reported. */
   final void assertShows(ShuffleReport report, String port) {
+    assertShows(report, executor -> port);
+  }
+
+  private void assertShows(ShuffleReport report, UnaryOperator<String> ports) {
     Map<String, Map<String, Cell>> executors = rows("executors-table");
     assertEquals(report.executors().keySet(), executors.keySet());
     report
@@ -149,7 +163,7 @@ abstract class UiTests extends ApplicationTests {
             (id, executor) -> {
               Map<String, Cell> cells = executors.get(id);
               CounterSnapshot counters = executor.counters();
-              assertEquals(port, cells.get("Port State").text());
+              assertEquals(ports.apply(id), cells.get("Port State").text());
               assertEquals(executor.device(), cells.get("Device").text());
               assertEquals(executor.mode(), cells.get("Device").title());
               assertTrue(executor.mode().contains(executor.device()), executor.mode());
