@@ -8,6 +8,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.AfterEach;
@@ -54,6 +55,21 @@ class SiteFileTest {
     RdmaConf conf = RdmaConf.load(new SparkConf(false));
     assertEquals(7, conf.get(RdmaConf.READ_DEPTH));
     assertEquals(1, conf.warnings().size(), () -> conf.warnings().toString());
+  }
+
+  /** Who copies it has what there would be without it, until he changes a value. */
+  @Test
+  void shouldTakeTheTemplate() throws Exception {
+    write(Files.readString(Path.of("..", "conf", SiteFile.NAME)));
+
+    assertEquals(
+        Map.of("rdma.trafficClass", "0", "rdma.maxRegisteredBytes", "4g"), SiteFile.read());
+    RdmaConf conf = RdmaConf.load(new SparkConf(false));
+    assertEquals(List.of(), conf.warnings());
+    RdmaConf defaults = RdmaConf.defaults();
+    assertEquals(defaults.get(RdmaConf.TRAFFIC_CLASS), conf.get(RdmaConf.TRAFFIC_CLASS));
+    assertEquals(
+        defaults.get(RdmaConf.MAX_REGISTERED_BYTES), conf.get(RdmaConf.MAX_REGISTERED_BYTES));
   }
 
   @Test
