@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced: installs Debian packages by name where they are missing, or says which to install.
+# Sourced: installs Debian packages by name where they are missing, or says which to install; or unpacks one.
 
 # require_packages NAME...: nothing to do where all are installed.
 require_packages() {
@@ -23,4 +23,30 @@ require_packages() {
   "${as_root[@]}" apt-get update -qq
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
+}
+
+# unpack_package NAME DIR: the files of this host's package of that name in DIR, nothing is installed; kept for the next time.
+unpack_package() {
+  local part=$2.part
+  [ ! -d "$2" ] || return 0
+  command -v apt-get > /dev/null || return 1
+  echo "Unpacking $1"
+  rm -rf "$part"
+  mkdir -p "$part/files" || return
+  # A list from last month names packages that mirrors no longer have, and a new machine may have none.
+  download_package "$1" "$part" || { update_package_lists && download_package "$1" "$part"; } || return
+  dpkg-deb --extract "$part"/*.deb "$part/files" || return
+  mv "$part/files" "$2" && rm -rf "$part"
+}
+
+download_package() { # NAME DIR
+  (cd "$2" && apt-get download -qq -o APT::Sandbox::User=root "$1" 2> /dev/null)
+}
+
+update_package_lists() {
+  if [ "$(id -u)" -eq 0 ]; then
+    apt-get update -qq
+  else
+    sudo -n apt-get update -qq
+  fi
 }
