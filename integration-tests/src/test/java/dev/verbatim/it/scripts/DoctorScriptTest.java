@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,15 +37,8 @@ class DoctorScriptTest {
 
   /** A checkout in which nothing was built, with this as the build. */
   private Path checkout(String build) throws IOException {
-    Path scripts = Script.ROOT.resolve("scripts");
-    try (Stream<Path> files = Files.walk(scripts)) {
-      for (Path file : files.filter(Files::isRegularFile).toList()) {
-        Path copy = folder.resolve("checkout/scripts").resolve(scripts.relativize(file));
-        Files.createDirectories(copy.getParent());
-        Files.copy(file, copy);
-      }
-    }
-    return Script.program(folder.resolve("checkout/mvnw"), build).getParent();
+    Path checkout = Checkout.of(folder.resolve("checkout"), "scripts");
+    return Script.program(checkout.resolve("mvnw"), build).getParent();
   }
 
   @Test
