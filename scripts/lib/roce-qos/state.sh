@@ -144,6 +144,50 @@ save_state() { # NAME FILE
   fi
 }
 
+# merged BEFORE NOW: the items of BEFORE, and those of NOW of which it has none, such as those of a port that is new.
+merged() {
+  local item list=" ${1#-}"
+  for item in ${2#-}; do
+    case $list in *" ${item%:*}:"*) ;; *) list+=" $item" ;; esac
+  done
+  list=$(tr -s ' ' <<<"$list")
+  list=${list# }
+  echo "${list:--}"
+}
+
+# complete_state NAME FILE: adds to what is saved what could not be read then and can be now, and so may be set. What is there stays.
+complete_state() {
+  local -n present=$1
+  local -A kept=()
+  local tool_now=$tool
+  local tool='' field edits=''
+  load_state kept "$2"
+  for field in pause ecn tos; do
+    kept[$field]=$(merged "${kept[$field]}" "${present[$field]}")
+  done
+  # Of trust each tool has words of its own.
+  if [ "${kept[trust]}" = - ] && [ "$tool" = "$tool_now" ]; then kept[trust]=${present[trust]}; fi
+  for field in pause trust ecn tos; do
+    edits+="s|^$field=.*|$field=${kept[$field]}|;"
+  done
+  if ! sed "$edits" "$2" >"$2.new" || ! mv "$2.new" "$2"; then
+    fail "cannot write $2, which lacks what can be set now and could not before"
+  fi
+}
+
+# is_as_saved FIELD: what could not be read when the state was saved was not set either, or was saved later.
+is_as_saved() {
+  local item
+  case $1 in
+    ecn | tos)
+      for item in ${saved[$1]#-}; do
+        case " ${now[$1]} " in *" $item "*) ;; *) return 1 ;; esac
+      done
+      ;;
+    *) [ "${saved[$1]}" = - ] || [ "${now[$1]}" = "${saved[$1]}" ] ;;
+  esac
+}
+
 load_state() { # NAME FILE: sets tool too
   local -n into=$1
   local key value

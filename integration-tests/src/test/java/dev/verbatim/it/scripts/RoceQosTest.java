@@ -199,6 +199,47 @@ class RoceQosTest {
     qos().run(arguments("undo", "--apply")).exits(1).says("nothing is saved for eth0");
   }
 
+  /** configfs is mounted, and a port, ethtool and a driver's files come, after the first set. */
+  @ParameterizedTest
+  @ValueSource(strings = {"dcb", "mlnx_qos"})
+  void shouldAlsoRestoreWhatCouldNotBeReadWhenItWasSetFirst(String tool) throws Exception {
+    String port = "class/infiniband/mlx5_2/ports/1/gid_attrs/ndevs/0";
+    String itsTos = "kernel/config/rdma_cm/mlx5_2/ports/1/default_roce_tos";
+    sys.file(port, "eth0").file(itsTos, "64");
+    List<Path> late =
+        List.of(
+            sys.root().resolve(port),
+            sys.root().resolve("kernel/config"),
+            sys.root().resolve(ECN + "roce_rp"),
+            settings.resolve("pause"));
+    Map<String, String> before = everything();
+    Path away = Files.createDirectories(folder.resolve("away"));
+    for (int i = 0; i < late.size(); i++) {
+      Files.move(late.get(i), away.resolve("" + i));
+    }
+    qos().run(arguments("set", "--tool", tool, "--apply")).exits(0);
+    // Another port comes later than the rest.
+    for (int i = late.size() - 1; i >= 0; i--) {
+      Files.move(away.resolve("" + i), late.get(i));
+      qos().run(arguments("set", "--tool", tool, "--dscp", "3" + i, "--apply")).exits(0).says("+ ");
+    }
+
+    qos().run(arguments("undo", "--apply")).exits(0).says("eth0 is as it was before");
+    assertEquals(before, everything());
+  }
+
+  @Test
+  void shouldLeaveAloneWhatCouldBeReadOnlyAfterItWasSet() throws Exception {
+    Path config = sys.root().resolve("kernel/config");
+    Map<String, String> before = everything();
+    Files.move(config, folder.resolve("config"));
+    qos().run(arguments("set", "--tool", "dcb", "--apply")).exits(0);
+    Files.move(folder.resolve("config"), config);
+
+    qos().run(arguments("undo", "--apply")).exits(0).says("eth0 is as it was before");
+    assertEquals(before, everything());
+  }
+
   /** Names of interfaces may change from boot to boot. */
   @Test
   void shouldRefuseWhenWhatIsSavedIsOfAnotherCard() throws Exception {
@@ -257,6 +298,10 @@ class RoceQosTest {
             "that command failed",
             "Operation not permitted",
             "roce-qos undo eth0 --apply --state '" + folder.toRealPath().resolve("state") + "'");
+    Script.Result failed =
+        qos().with("STAND_IN_REFUSES", "app").run(arguments("undo", "--apply")).exits(1);
+    failed.says("that command failed", "What was saved is still in ", "undo can be run again: ");
+    assertFalse(failed.errors().contains("takes them back"), failed.errors());
     qos().run(arguments("undo", "--apply")).exits(0);
 
     assertEquals(before, everything());
