@@ -61,8 +61,12 @@ final class Doctor {
     Findings findings = new Findings(check.name());
     try {
       check.examine(examination, findings);
-    } catch (RuntimeException | LinkageError e) { // a file in a form that is not known, for one
-      findings.unknown("", "the check failed: " + e, "please report this as a fault");
+      if (findings.all().isEmpty()) {
+        findings.unknown("", "there was nothing to look at", "");
+      }
+    } catch (RuntimeException | Error e) { // a file in a form that is not known, for one
+      findings.warning(
+          "", "the check failed: " + e, "a check that ends", "please report this as a fault");
     }
     return findings.all();
   }

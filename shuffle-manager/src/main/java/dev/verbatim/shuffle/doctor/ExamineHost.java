@@ -1,14 +1,12 @@
 package dev.verbatim.shuffle.doctor;
 
-import java.nio.file.Path;
-import java.util.Arrays;
+import dev.verbatim.shuffle.fallback.FallbackReason;
 import java.util.List;
-import org.apache.spark.SparkConf;
-import org.apache.spark.util.Utils;
 
 /**
  * Examines the host that it runs on, with the settings of {@code spark-defaults.conf} and {@code
- * rdma-site.xml}. Run by {@code spark-submit}, or by {@code java} with Spark's jars.
+ * rdma-site.xml}. Run by {@code spark-submit}, or by {@code java} with Spark's jars. Knows no class
+ * of Spark by itself, or a JVM without them would not get as far as to say so.
  */
 public final class ExamineHost {
   /** The program could not do what it was asked; no verdict. */
@@ -22,6 +20,7 @@ public final class ExamineHost {
         --record FILE  keep what was seen, for a report of a fault
         --replay FILE  examine such a recording in place of this host
       Exit code: 0 nothing wrong was seen, 1 warnings, 2 problems, 3 wrong use, or the program failed.
+      What a check that --only names could not see is a warning.
       """;
 
   private ExamineHost() {}
@@ -43,15 +42,30 @@ public final class ExamineHost {
         System.out.print(USAGE.formatted(String.join(",", Doctor.names())));
         return 0;
       }
-      SparkConf spark = new SparkConf();
-      Utils.loadDefaultSparkProperties(spark, null);
-      Report report = examine(options, settings(spark));
+      Report report = examine(options, Settings.ofThisHost());
       System.out.print(options.json() ? Json.write(report) + "\n" : ReportText.of(report));
       return report.verdict().exitCode();
-    } catch (RuntimeException e) {
-      System.err.println("doctor: " + (e instanceof IllegalArgumentException ? e.getMessage() : e));
-      return FAILED;
+    } catch (Throwable e) {
+      return failed(e);
     }
+  }
+
+  /**
+   * Says why a program comes to no verdict. Whatever it was: a JVM that ends by itself ends with
+   * the code of warnings, and Scala throws checked exceptions that it does not declare.
+   */
+  static int failed(Throwable failure) {
+    boolean otherSpark =
+        failure instanceof NoClassDefFoundError || failure instanceof IncompatibleClassChangeError;
+    System.err.println(
+        "doctor: "
+            + (failure instanceof IllegalArgumentException ? failure.getMessage() : failure)
+            + (otherSpark
+                ? "; the jars of Spark on the class path do not fit: "
+                    + FallbackReason.SPARK_VERSION.remedy()
+                    + " (SPARK_HOME)"
+                : ""));
+    return FAILED;
   }
 
   private static Report examine(Options options, Settings settings) {
@@ -61,16 +75,11 @@ public final class ExamineHost {
             .<Host>map(file -> new RecordedHost(Recording.read(file)))
             .orElseGet(LiveHost::new);
     if (options.record().isEmpty()) {
-      return Doctor.examine(host, settings, options.only());
+      return Doctor.examine(host, settings, options.only()).asked(options.only());
     }
     RecordingHost recorder = new RecordingHost(host);
     Report report = Doctor.examine(recorder, settings, options.only());
     recorder.recording().write(options.record().get());
-    return report;
-  }
-
-  private static Settings settings(SparkConf spark) {
-    List<Path> folders = Arrays.stream(Utils.getConfiguredLocalDirs(spark)).map(Path::of).toList();
-    return Settings.of(spark, spark.get("spark.shuffle.manager", ""), folders);
+    return report.asked(options.only());
   }
 }

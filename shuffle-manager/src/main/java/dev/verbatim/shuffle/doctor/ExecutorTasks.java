@@ -20,7 +20,7 @@ final class ExecutorTasks {
   static String examine(String manager, String checks) {
     Set<String> only = checks.isEmpty() ? Set.of() : Set.of(checks.split(","));
     SparkEnv env = SparkEnv.get();
-    Report report = Doctor.examine(new LiveHost(), settings(env, manager), only);
+    Report report = Doctor.examine(new LiveHost(), settings(env, manager), only).asked(only);
     return Json.write(report.of(env.blockManager().blockManagerId()));
   }
 

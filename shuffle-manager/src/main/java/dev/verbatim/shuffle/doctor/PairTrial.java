@@ -19,6 +19,7 @@ import java.util.stream.Stream;
  */
 final class PairTrial {
   static final String CHECK = "pair";
+  private static final String RDMA = "RDMA on in both";
   private static final int REACH_MILLIS = 3000;
 
   private final int self;
@@ -73,7 +74,7 @@ final class PairTrial {
     Peer own = new Peer(executor, host, why, "", "", 0, 0, 0, 0);
     rounds(null, own);
     Findings findings = new Findings(CHECK);
-    findings.unknown(own.name(), "it has no RDMA: " + why, "see its own findings");
+    findings.warning(own.name(), "it has no RDMA: " + why, RDMA, "see its own findings");
     return findings.all();
   }
 
@@ -97,7 +98,8 @@ final class PairTrial {
     Findings finding = new Findings(CHECK);
     String pair = own.name() + " reads from " + peer.name();
     if (!peer.absent().isEmpty()) {
-      finding.unknown(pair, "the other has no RDMA: " + peer.absent(), "see its own findings");
+      finding.warning(
+          pair, "the other has no RDMA: " + peer.absent(), RDMA, "see its own findings");
     } else {
       try {
         PeerAddress address =

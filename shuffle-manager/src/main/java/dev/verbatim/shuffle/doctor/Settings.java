@@ -3,8 +3,10 @@ package dev.verbatim.shuffle.doctor;
 import dev.verbatim.shuffle.conf.RdmaConf;
 import dev.verbatim.transport.TransportConfig;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.SparkConf;
+import org.apache.spark.util.Utils;
 
 /**
  * The settings that a host is examined for.
@@ -16,6 +18,14 @@ import org.apache.spark.SparkConf;
 record Settings(
     SparkConf spark, RdmaConf rdma, String invalid, String manager, List<Path> localDirs) {
   private static final long POOL_OF_DOCTOR = 64L << 20;
+
+  /** Those that {@code spark-submit} would give an application on this host. */
+  static Settings ofThisHost() {
+    SparkConf spark = new SparkConf();
+    Utils.loadDefaultSparkProperties(spark, null);
+    List<Path> folders = Arrays.stream(Utils.getConfiguredLocalDirs(spark)).map(Path::of).toList();
+    return of(spark, spark.get("spark.shuffle.manager", ""), folders);
+  }
 
   static Settings of(SparkConf spark, String manager, List<Path> localDirs) {
     try {

@@ -4,14 +4,17 @@ package dev.verbatim.shuffle.doctor;
 public enum Verdict {
   /** As it should be, or nothing that RDMA on this host needs. */
   OK,
-  /** Could not be seen; what was seen says why. */
+  /** Could not be seen, and nobody asked for it by name; what was seen says why. */
   UNKNOWN,
-  /** RDMA works, but slower or with less of it than could be. */
+  /**
+   * RDMA works, but slower or with less of it than could be; or what was asked for could not be
+   * examined.
+   */
   WARNING,
   /** RDMA does not work, or loses what makes it worth while. */
   PROBLEM;
 
-  /** Of a process that has come to it: 0 also where something could not be seen. */
+  /** Of a process that has come to it: 0 also where something that was not asked for is unknown. */
   int exitCode() {
     return switch (this) {
       case OK, UNKNOWN -> 0;

@@ -1,9 +1,12 @@
 package dev.verbatim.shuffle.doctor;
 
+import static dev.verbatim.shuffle.doctor.Diagnosis.assertFound;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -13,8 +16,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import org.apache.spark.SparkConf;
+import org.apache.spark.storage.BlockManagerId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import scala.Option;
 
 class DoctorTest {
   private static final List<String> NEED_A_DEVICE = List.of("open", "file-pin", "read-loop");
@@ -35,8 +42,17 @@ class DoctorTest {
             .file("/sys/class/infiniband/mlx5_0/device/numa_node", "none")
             .finding("numa");
 
-    assertEquals(Verdict.UNKNOWN, finding.verdict());
-    assertTrue(finding.seen().contains("NumberFormatException"), finding.toString());
+    assertFound(Verdict.WARNING, finding, "the check failed", "NumberFormatException");
+  }
+
+  @Test
+  void shouldMakeAFindingOfACheckThatEndsByAnError() {
+    Host host = mock(Host.class);
+    when(host.jdk()).thenThrow(new AssertionError("a call of the library"));
+
+    Report report = Doctor.examine(host, Patient.roce().settings(), Set.of("jdk"));
+
+    assertFound(Verdict.WARNING, report.findings().getFirst(), "a call of the library");
   }
 
   @Test
@@ -111,6 +127,65 @@ class DoctorTest {
     assertEquals(ExamineHost.FAILED, ExamineHost.run("--replay", folder.toString()));
     assertEquals(ExamineHost.FAILED, ExamineHost.run("--only", "weather"));
     assertEquals(0, ExamineHost.run("--help"));
+  }
+
+  /** Or a script would take for tested what nobody has seen. */
+  @Test
+  void shouldWarnWhenWhatWasAskedForByNameCannotBeSeen() throws Exception {
+    Path file = folder.resolve("host.txt");
+    Files.copy(DoctorTest.class.getResourceAsStream("/doctor/no-device.txt"), file);
+    String[] arguments = {"--replay", file.toString(), "--only", "jdk,gid", "--json"};
+
+    assertEquals(1, ExamineHost.run(arguments));
+    Report report = Json.read(output(arguments), Report.class);
+    assertEquals(Verdict.WARNING, report.verdict());
+    assertFound(Verdict.OK, report.findings().getFirst(), "25.0.3");
+    assertFound(Verdict.WARNING, report.findings().getLast(), "no RDMA port", "asked for by name");
+    Report recorded = Patient.roce().examine("gid", "open");
+    Finding open = recorded.asked(Set.of("open")).findings().getLast();
+    assertFound(Verdict.WARNING, open, "a recording has no device");
+    assertEquals(recorded, recorded.asked(Set.of()));
+  }
+
+  /** The JVM itself would end with 1, the code of warnings. */
+  @ParameterizedTest
+  @ValueSource(classes = {ExamineHost.class, ExamineExecutors.class})
+  void shouldFailWhenSparksJarsAreNotThere(Class<?> program) throws Exception {
+    String classes =
+        Path.of(ExamineHost.class.getProtectionDomain().getCodeSource().getLocation().toURI())
+            .toString();
+    Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+    Process process =
+        new ProcessBuilder(java.toString(), "-cp", classes, program.getName())
+            .redirectErrorStream(true)
+            .start();
+    process.getOutputStream().close();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+    assertEquals(ExamineHost.FAILED, process.waitFor(), said);
+    assertTrue(said.startsWith("doctor: java.lang.NoClassDefFoundError"), said);
+    assertTrue(said.contains("use Spark 4.2"), said);
+  }
+
+  /** Spark throws it as a checked exception, which Scala does not declare. */
+  @Test
+  void shouldFailWhenSparkDoesNotStart() {
+    assertEquals(ExamineHost.FAILED, ExamineExecutors.run());
+  }
+
+  @Test
+  void shouldWarnOfEachExecutorThatWasNotExamined() {
+    List<BlockManagerId> executors =
+        List.of(
+            BlockManagerId.apply("1", "node1", 7077, Option.empty()),
+            BlockManagerId.apply("2", "node2", 7077, Option.empty()));
+
+    List<Finding> findings =
+        ClusterExamination.unexamined("executors", executors, id -> id.host().equals("node2"));
+
+    assertEquals(1, findings.size(), findings::toString);
+    assertFound(Verdict.WARNING, findings.getFirst(), "no task could be had in it");
+    assertEquals("1@node1", findings.getFirst().subject());
   }
 
   private static String output(String... arguments) {
