@@ -13,6 +13,12 @@ interface Host {
   /** The JDK that this process runs on. */
   Runtime.Version jdk();
 
+  /**
+   * Home of the Java that the environment names, which Spark's own scripts would take and this
+   * process need not run on; empty where that is not known.
+   */
+  Optional<String> javaHome();
+
   /** A file's text without white space around it; empty where it cannot be read. */
   Optional<String> read(String file);
 

@@ -19,6 +19,9 @@ import java.util.stream.Stream;
 
 /** The host that this process runs on, as this process sees it. */
 final class LiveHost implements Host {
+  /** Set by {@code scripts/doctor}, which finds a JDK that fits by itself. */
+  private static final String JAVA_HOME = "verbatim.doctor.javaHome";
+
   private static final int MOST_BYTES = 4 << 20;
   private static final long TOOL_SECONDS = 10;
 
@@ -38,6 +41,11 @@ final class LiveHost implements Host {
   @Override
   public Runtime.Version jdk() {
     return Runtime.version();
+  }
+
+  @Override
+  public Optional<String> javaHome() {
+    return Optional.ofNullable(System.getProperty(JAVA_HOME)).filter(home -> !home.isEmpty());
   }
 
   /** By large reads: of a sysctl the kernel answers the first only. */

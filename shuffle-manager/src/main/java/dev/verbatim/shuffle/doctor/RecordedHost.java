@@ -27,6 +27,11 @@ final class RecordedHost implements Host {
   }
 
   @Override
+  public Optional<String> javaHome() {
+    return recording.get(Recording.JAVA_HOME);
+  }
+
+  @Override
   public Optional<String> read(String file) {
     return recording.get(Recording.FILE + file);
   }

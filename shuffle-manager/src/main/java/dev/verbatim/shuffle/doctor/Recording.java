@@ -21,6 +21,7 @@ final class Recording {
   static final String TOOL_FAILED = "tool-failed ";
   static final String HOST = "host";
   static final String JDK = "jdk";
+  static final String JAVA_HOME = "java-home";
   static final String VERBS = "verbs";
 
   private static final String HEAD = "=== ";

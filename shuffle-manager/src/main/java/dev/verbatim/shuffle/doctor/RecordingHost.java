@@ -31,6 +31,13 @@ final class RecordingHost implements Host {
   }
 
   @Override
+  public Optional<String> javaHome() {
+    Optional<String> home = host.javaHome();
+    home.ifPresent(answer -> recording.put(Recording.JAVA_HOME, answer));
+    return home;
+  }
+
+  @Override
   public Optional<String> read(String file) {
     Optional<String> text = host.read(file);
     text.ifPresent(answer -> recording.put(Recording.FILE + file, answer));
