@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,6 +92,26 @@ class DoctorScriptTest {
           submitted.subList(expected.size() + 1, submitted.size()),
           line);
     }
+  }
+
+  /** With jq itself; the master alone is another one. */
+  @Test
+  void shouldListTheProblemsOfAllExecutorsAsADocumentedLineDoes() throws Exception {
+    String line = documented("scripts/doctor --spark yarn --pairs --json > ").getFirst();
+    Files.createSymbolicLink(folder.resolve("scripts"), Script.ROOT.resolve("scripts"));
+    Path program =
+        Script.program(
+            folder.resolve("line"), line.replace(" yarn ", " 'local-cluster[2,1,1024]' ") + "\n");
+
+    Script.Result result = new Script(program, folder).with("SPARK_HOME", "").run();
+
+    result.exits(0);
+    assertEquals(
+        2, result.output().lines().filter("no RDMA device"::equals).count(), result.output());
+    assertFalse(result.output().contains("it has no RDMA"), "which is a warning");
+    JsonNode report = JsonMapper.builder().build().readTree(folder.resolve("doctor.json").toFile());
+    assertEquals(2, report.get("executors").size());
+    assertEquals(2, report.get("cluster").size());
   }
 
   private static List<String> documented(String start) throws IOException {

@@ -13,7 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /**
  * Runs a script of the folder {@code scripts} as an operator would, with what a test changes around
@@ -66,20 +65,6 @@ final class Script {
   /** A file or folder of this package's recordings and stand-in programs. */
   static Path resource(String name) {
     return ROOT.resolve("integration-tests/src/test/resources").resolve(name);
-  }
-
-  /** A checkout that has all scripts, and nothing else. */
-  static Path checkout(Path folder) throws IOException {
-    Path scripts = ROOT.resolve("scripts");
-    Path checkout = folder.resolve("checkout");
-    try (Stream<Path> files = Files.walk(scripts)) {
-      for (Path file : files.filter(Files::isRegularFile).toList()) {
-        Path copy = checkout.resolve("scripts").resolve(scripts.relativize(file));
-        Files.createDirectories(copy.getParent());
-        Files.copy(file, copy);
-      }
-    }
-    return checkout;
   }
 
   /** Writes a program that can be run, and the folders above it. */

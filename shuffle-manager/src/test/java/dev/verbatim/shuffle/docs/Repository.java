@@ -20,9 +20,12 @@ final class Repository {
 
   private Repository() {}
 
-  /** README.md and all pages of docs/. */
+  /** README.md, all pages of docs/, and those of modules. */
   static List<Page> pages() {
-    return Stream.concat(Stream.of(ROOT.resolve("README.md")), docs()).map(Page::parse).toList();
+    Stream<Path> others =
+        Stream.of("README.md", "examples/README.md", "integration-tests/README.md")
+            .map(ROOT::resolve);
+    return Stream.concat(others, docs()).map(Page::parse).toList();
   }
 
   static Stream<Path> docs() {
@@ -71,6 +74,12 @@ final class Repository {
             .flatMap(folder -> files(ROOT.resolve(folder), file -> true).stream())
             .filter(file -> !file.toString().contains("/stand-in/build/"));
     return Stream.concat(java, others).map(Repository::read).collect(Collectors.joining("\n"));
+  }
+
+  static String poms() {
+    return Stream.concat(Stream.of(""), MODULES.stream())
+        .map(module -> read(ROOT.resolve(module).resolve("pom.xml")))
+        .collect(Collectors.joining("\n"));
   }
 
   private static Stream<Path> java(String folder) {
