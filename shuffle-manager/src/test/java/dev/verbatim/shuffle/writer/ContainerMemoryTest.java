@@ -3,22 +3,21 @@ package dev.verbatim.shuffle.writer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 class ContainerMemoryTest {
   private static final Path GROUPS = Path.of("/sys/fs/cgroup/memory");
   private static final long MIB = 1 << 20;
-
-  @TempDir private Path folder;
 
   @Test
   void shouldLeaveRoomForWhatElseTheExecutorUses() {
@@ -27,14 +26,51 @@ class ContainerMemoryTest {
     assertEquals(0, ContainerMemory.room(1_000, 2_000, 2_500));
   }
 
+  private static OptionalLong limit(long totalBytes, Map<String, String> files) {
+    return ContainerMemory.limit(totalBytes, file -> Optional.ofNullable(files.get(file)));
+  }
+
   @Test
-  void shouldKnowAContainerByItsMemory() throws IOException {
-    Path meminfo = Files.writeString(folder.resolve("meminfo"), "MemFree: 1 kB\nMemTotal: 8 kB\n");
-    assertEquals(OptionalLong.of(8_191), ContainerMemory.limit(8_191, meminfo));
-    assertEquals(OptionalLong.empty(), ContainerMemory.limit(8_192, meminfo));
-    assertEquals(OptionalLong.empty(), ContainerMemory.limit(1, folder.resolve("none")));
-    Files.writeString(meminfo, "nothing of it\n");
-    assertEquals(OptionalLong.empty(), ContainerMemory.limit(1, meminfo));
+  void shouldKnowAContainerByItsMemory() {
+    Map<String, String> machine = Map.of("/proc/meminfo", "MemFree: 1 kB\nMemTotal:  8 kB\n");
+    assertEquals(OptionalLong.of(8_191), limit(8_191, machine));
+    assertEquals(OptionalLong.empty(), limit(8_192, machine));
+    assertEquals(OptionalLong.empty(), limit(1, Map.of()));
+    assertEquals(OptionalLong.empty(), limit(1, Map.of("/proc/meminfo", "nothing of it\n")));
+  }
+
+  /** The JVM asks the process's own group alone, and the kernel kills by those above it too. */
+  @Test
+  void shouldFindTheLeastLimitOnTheWayToTheRoot() {
+    Map<String, String> files = new HashMap<>();
+    files.put("/proc/meminfo", "MemTotal: 8 kB\n");
+    files.put("/proc/self/cgroup", "0::/yarn/app/container\n");
+    files.put("/sys/fs/cgroup/yarn/app/container/memory.max", "max\n");
+    assertEquals(OptionalLong.empty(), limit(8_192, files));
+    files.put("/sys/fs/cgroup/yarn/app/memory.max", "6000\n");
+    files.put("/sys/fs/cgroup/yarn/memory.max", "7000\n");
+    assertEquals(OptionalLong.of(6_000), limit(8_192, files));
+    assertEquals(OptionalLong.of(5_000), limit(5_000, files));
+    files.put("/sys/fs/cgroup/yarn/app/container/memory.max", "4000\n");
+    assertEquals(OptionalLong.of(4_000), limit(8_192, files));
+    files.put("/sys/fs/cgroup/memory.max", "3000\n");
+    assertEquals(OptionalLong.of(3_000), limit(8_192, files));
+    files.remove("/proc/meminfo");
+    assertEquals(OptionalLong.of(3_000), limit(8_192, files));
+  }
+
+  @Test
+  void shouldFindTheLimitOfTheFirstVersionsMemoryController() {
+    Map<String, String> files = new HashMap<>();
+    files.put("/proc/meminfo", "MemTotal: 8 kB\n");
+    files.put("/proc/self/cgroup", "9:name=systemd:/a\n4:memory:/yarn/c:1\n1:cpu:/yarn\n0::/\n");
+    files.put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    files.put("/sys/fs/cgroup/a/memory.max", "1\n");
+    assertEquals(OptionalLong.empty(), limit(8_192, files));
+    files.put("/sys/fs/cgroup/memory/yarn/c:1/memory.limit_in_bytes", "6000\n");
+    assertEquals(OptionalLong.of(6_000), limit(8_192, files));
+    files.put("/sys/fs/cgroup/memory/yarn/memory.limit_in_bytes", "5000\n");
+    assertEquals(OptionalLong.of(5_000), limit(8_192, files));
   }
 
   /** Prints the budget of a process with a pool of 256 MiB that wants to register 4 GiB. */
