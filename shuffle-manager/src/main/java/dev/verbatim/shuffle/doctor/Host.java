@@ -2,6 +2,8 @@ package dev.verbatim.shuffle.doctor;
 
 import dev.verbatim.transport.OpenResult;
 import dev.verbatim.transport.TransportConfig;
+import java.net.InetAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -30,6 +32,20 @@ interface Host {
 
   /** Runs a tool of the system. */
   ToolOutput run(String... command);
+
+  /** Bytes of memory that this process's JVM reckons with: the container's where it knows one. */
+  long memory();
+
+  /** IP addresses of a network interface; empty where this network namespace has no such one. */
+  Optional<List<InetAddress>> addresses(String netdev);
+
+  /**
+   * The same host some time later, for what grows.
+   *
+   * @param pause to wait before; none where it is not positive
+   * @return empty for a recording that has one look alone
+   */
+  Optional<Host> later(Duration pause);
 
   /** What the native library tells of devices. */
   VerbsView verbs();

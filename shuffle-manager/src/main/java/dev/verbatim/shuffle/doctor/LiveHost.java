@@ -1,17 +1,21 @@
 package dev.verbatim.shuffle.doctor;
 
+import dev.verbatim.shuffle.writer.ContainerMemory;
 import dev.verbatim.transport.OpenResult;
 import dev.verbatim.transport.RdmaTransport;
 import dev.verbatim.transport.TransportConfig;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -125,6 +129,37 @@ final class LiveHost implements Host {
     } finally {
       Files.deleteIfExists(output);
     }
+  }
+
+  @Override
+  public long memory() {
+    return ContainerMemory.totalBytes();
+  }
+
+  @Override
+  public Optional<List<InetAddress>> addresses(String netdev) {
+    try {
+      return Optional.ofNullable(NetworkInterface.getByName(netdev)).map(LiveHost::addresses);
+    } catch (SocketException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** Those with a label of their own, as eth0:1, too. */
+  private static List<InetAddress> addresses(NetworkInterface netdev) {
+    return Stream.concat(Stream.of(netdev), netdev.subInterfaces())
+        .flatMap(NetworkInterface::inetAddresses)
+        .toList();
+  }
+
+  @Override
+  public Optional<Host> later(Duration pause) {
+    try {
+      Thread.sleep(pause);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return Optional.of(this);
   }
 
   @Override

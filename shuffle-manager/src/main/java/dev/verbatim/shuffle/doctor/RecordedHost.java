@@ -2,6 +2,8 @@ package dev.verbatim.shuffle.doctor;
 
 import dev.verbatim.transport.OpenResult;
 import dev.verbatim.transport.TransportConfig;
+import java.net.InetAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -9,8 +11,16 @@ import java.util.Optional;
 final class RecordedHost implements Host {
   private final Recording recording;
 
+  /** Before the names of answers: empty, or {@link Recording#LATER}. */
+  private final String look;
+
   RecordedHost(Recording recording) {
+    this(recording, "");
+  }
+
+  private RecordedHost(Recording recording, String look) {
     this.recording = recording;
+    this.look = look;
   }
 
   @Override
@@ -33,7 +43,7 @@ final class RecordedHost implements Host {
 
   @Override
   public Optional<String> read(String file) {
-    return recording.get(Recording.FILE + file);
+    return answer(Recording.FILE + file);
   }
 
   @Override
@@ -48,23 +58,39 @@ final class RecordedHost implements Host {
 
   @Override
   public Optional<Access> access(String file) {
-    return recording.get(Recording.ACCESS + file).flatMap(Access::parse);
+    return answer(Recording.ACCESS + file).flatMap(Access::parse);
   }
 
   @Override
   public ToolOutput run(String... command) {
     String words = String.join(" ", command);
-    return recording
-        .get(Recording.TOOL + words)
+    return answer(Recording.TOOL + words)
         .map(text -> new ToolOutput(0, text))
-        .or(() -> recording.get(Recording.TOOL_FAILED + words).map(t -> new ToolOutput(1, t)))
+        .or(() -> answer(Recording.TOOL_FAILED + words).map(t -> new ToolOutput(1, t)))
         .orElse(new ToolOutput(ToolOutput.ABSENT, ""));
   }
 
   @Override
+  public long memory() {
+    return answer(Recording.MEMORY).map(Long::parseLong).orElse(Long.MAX_VALUE);
+  }
+
+  @Override
+  public Optional<List<InetAddress>> addresses(String netdev) {
+    return answer(Recording.ADDRESSES + netdev)
+        .map(text -> text.lines().map(InetAddress::ofLiteral).toList());
+  }
+
+  @Override
+  public Optional<Host> later(Duration pause) {
+    return recording.under(Recording.LATER).isEmpty()
+        ? Optional.empty()
+        : Optional.of(new RecordedHost(recording, Recording.LATER));
+  }
+
+  @Override
   public VerbsView verbs() {
-    return recording
-        .get(Recording.VERBS)
+    return answer(Recording.VERBS)
         .map(text -> Json.read(text, VerbsView.class))
         .orElse(new VerbsView("", "", List.of(), List.of()));
   }
@@ -72,5 +98,10 @@ final class RecordedHost implements Host {
   @Override
   public Optional<OpenResult> open(TransportConfig config) {
     return Optional.empty();
+  }
+
+  /** What a later look did not see is as it was. */
+  private Optional<String> answer(String name) {
+    return recording.get(look + name).or(() -> recording.get(name));
   }
 }

@@ -11,17 +11,20 @@ import java.util.stream.Collectors;
 
 /**
  * What a host has answered, as one text: for each answer a line {@code === KIND NAME}, and below it
- * the answer. Kinds are {@code file}, {@code access}, {@code tool}, {@code tool-failed}, and those
- * without a name.
+ * the answer. Kinds are {@code file}, {@code access}, {@code tool}, {@code tool-failed}, {@code
+ * addresses}, those without a name, and {@code later} before any of them for a second look.
  */
 final class Recording {
   static final String FILE = "file ";
   static final String ACCESS = "access ";
   static final String TOOL = "tool ";
   static final String TOOL_FAILED = "tool-failed ";
+  static final String ADDRESSES = "addresses ";
+  static final String LATER = "later ";
   static final String HOST = "host";
   static final String JDK = "jdk";
   static final String JAVA_HOME = "java-home";
+  static final String MEMORY = "memory";
   static final String VERBS = "verbs";
 
   private static final String HEAD = "=== ";
