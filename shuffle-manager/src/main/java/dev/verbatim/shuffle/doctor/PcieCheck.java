@@ -50,13 +50,7 @@ final class PcieCheck extends PortCheck {
   }
 
   private static String slot(RdmaPort port) {
-    return port.hardware("uevent")
-        .orElse("")
-        .lines()
-        .filter(line -> line.startsWith("PCI_SLOT_NAME="))
-        .map(line -> line.substring(line.indexOf('=') + 1))
-        .findFirst()
-        .orElse("ADDRESS");
+    return Uevent.value(port.hardware("uevent"), "PCI_SLOT_NAME").orElse("ADDRESS");
   }
 
   /** The number that a text such as {@code 16.0 GT/s PCIe} begins with; none of {@code Unknown}. */

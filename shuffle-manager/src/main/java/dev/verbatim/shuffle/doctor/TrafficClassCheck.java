@@ -1,11 +1,15 @@
 package dev.verbatim.shuffle.doctor;
 
 import dev.verbatim.shuffle.conf.RdmaConf;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 /** RoCE packets should have the ToS byte that leads them to the priority with PFC. */
 final class TrafficClassCheck extends PortCheck {
+  private static final int ECN_CAPABLE = 2;
+
   TrafficClassCheck() {
     super("traffic-class");
   }
@@ -39,18 +43,70 @@ final class TrafficClassCheck extends PortCheck {
       return;
     }
     int wanted = priorities.get().paused().getFirst();
-    int priority = priorities.get().of(effective, examination.host(), netdev.get());
-    if (priority == wanted) {
-      findings.ok(port.toString(), seen + ", which is priority " + priority);
+    switch (priorities.get().trust()) {
+      case DscpTrust.Unknown none ->
+          findings.unknown(
+              port.toString(), seen + "; " + none.why(), "apt-get install iproute2 (dcb), as root");
+      case DscpTrust.Untrusted none ->
+          findings.warning(
+              port.toString(),
+              seen + ", by which no packet gets its priority: " + none.seen(),
+              "trust of DSCP, and a ToS byte that leads to priority " + wanted + ", that with PFC",
+              roceQos(netdev.get(), wanted, effective >> 2));
+      case DscpTrust.Trusted table ->
+          compare(port, netdev.get(), seen, effective >> 2, wanted, table, findings);
+    }
+  }
+
+  private static void compare(
+      RdmaPort port,
+      String netdev,
+      String seen,
+      int dscp,
+      int wanted,
+      DscpTrust.Trusted table,
+      Findings findings) {
+    Optional<Integer> priority = Optional.ofNullable(table.priorities().get(dscp));
+    String led =
+        priority
+            .map(p -> ", which is priority " + p)
+            .orElse(", whose DSCP " + dscp + " the card maps to no priority: it has the default");
+    if (priority.filter(p -> p == wanted).isPresent()) {
+      findings.ok(port.toString(), seen + led);
     } else {
-      // DSCP in the middle of the priority's eight, as 26 is for 3; and ECN-capable.
-      int better = (wanted * 8 + 2) * 4 + 2;
       findings.warning(
           port.toString(),
-          seen + ", which is priority " + priority,
+          seen + led,
           "a ToS byte that leads to priority " + wanted + ", the one with PFC",
-          "spark.shuffle.rdma.trafficClass=" + better);
+          better(table, wanted)
+              .map(d -> "spark.shuffle.rdma.trafficClass=" + (d * 4 + ECN_CAPABLE))
+              .orElseGet(() -> roceQos(netdev, wanted, dscp)));
     }
+  }
+
+  /** A DSCP that the card leads to the priority: the usual one, if there are several. */
+  private static Optional<Integer> better(DscpTrust.Trusted table, int priority) {
+    List<Integer> all =
+        table.priorities().entrySet().stream()
+            .filter(entry -> entry.getValue() == priority)
+            .map(Map.Entry::getKey)
+            .toList();
+    return all.contains(usual(priority)) ? Optional.of(usual(priority)) : all.stream().findFirst();
+  }
+
+  /** In the middle of the priority's eight, as 26 is for 3. */
+  private static int usual(int priority) {
+    return priority * 8 + 2;
+  }
+
+  /** The script takes neither priority 0, which is everybody's, nor DSCP 0. */
+  private static String roceQos(String netdev, int priority, int dscp) {
+    String options =
+        priority == 0
+            ? ""
+            : " --priority %d --dscp %d".formatted(priority, dscp == 0 ? usual(priority) : dscp);
+    return "scripts/roce-qos set %s%s --apply, which names the trafficClass for it"
+        .formatted(netdev, options);
   }
 
   /** What the kernel, or NVIDIA's driver above it, puts into packets of RDMA CM. */

@@ -7,6 +7,9 @@ import org.junit.jupiter.api.Test;
 /** Checks of PFC, ECN and the traffic class, which go together. */
 class PriorityChecksTest {
   private static final String DCB = "tool dcb pfc show dev eth0";
+  private static final String APP = "tool dcb -N app show dev eth0 dscp-prio";
+  private static final String ORDER = "tool dcb apptrust show dev eth0";
+  private static final String TOS = "spark.shuffle.rdma.trafficClass";
   private static final String MLNX =
       """
       DCBX mode: OS controlled
@@ -51,13 +54,10 @@ class PriorityChecksTest {
     assertFound(Verdict.OK, nvidia.finding("pfc"), "priorities [5]");
     assertFound(
         Verdict.WARNING,
-        nvidia.set("spark.shuffle.rdma.trafficClass", "106").finding("traffic-class"),
+        nvidia.set(TOS, "106").finding("traffic-class"),
         "which is priority 3",
         "the one with PFC");
-    assertFound(
-        Verdict.OK,
-        nvidia.set("spark.shuffle.rdma.trafficClass", "186").finding("traffic-class"),
-        "which is priority 5");
+    assertFound(Verdict.OK, nvidia.set(TOS, "186").finding("traffic-class"), "which is priority 5");
   }
 
   @Test
@@ -97,15 +97,105 @@ class PriorityChecksTest {
     assertFound(
         Verdict.WARNING,
         Patient.roce().without(system).finding("traffic-class"),
-        "which is priority 0",
+        "whose DSCP 0 the card maps to no priority",
         "spark.shuffle.rdma.trafficClass=106");
     assertFound(
         Verdict.WARNING,
+        Patient.roce().set(TOS, "106").answer(APP, "dscp-prio 26:4 24:3").finding("traffic-class"),
+        "which is priority 4",
+        "spark.shuffle.rdma.trafficClass=98");
+    assertFound(
+        Verdict.WARNING,
+        Patient.roce().set(TOS, "106").answer(APP, "dscp-prio 26:4 48:6").finding("traffic-class"),
+        "which is priority 4",
+        "scripts/roce-qos set eth0 --priority 3 --dscp 26");
+  }
+
+  @Test
+  void shouldNotGoByDscpThatTheCardDoesNotTrust() {
+    assertUntrusted(Patient.roce().answer(APP, ""), "no DSCP has a priority");
+    assertUntrusted(Patient.roce().answer(ORDER, "order: pcp"), "trust is of pcp");
+    assertUntrusted(Patient.roce().answer(ORDER, "order:"), "trust is of nothing");
+    String pcp =
+        MLNX.replaceAll("(?m)^.*dscp2prio mapping:\\n|^\tprio:.*\\n", "")
+            .replace("trust state: dscp", "trust state: pcp")
+            .replace("0   0   0   0   0   1   0   0", "0   0   0   1   0   0   0   0");
+    assertUntrusted(Patient.roce().answer("tool mlnx_qos -i eth0", pcp), "trust is pcp");
+    assertUntrusted(
         Patient.roce()
-            .set("spark.shuffle.rdma.trafficClass", "106")
-            .answer("tool dcb -N app show dev eth0 dscp-prio", "dscp-prio 26:4 48:6")
+            .answer("tool mlnx_qos -i eth0", pcp.replace("state: pcp", "state: dscp"))
+            .without(DCB),
+        "no DSCP has a priority");
+  }
+
+  /** All else would lead DSCP 26 to priority 3, which is the one with PFC. */
+  private static void assertUntrusted(Patient patient, String seen) {
+    assertFound(Verdict.OK, patient.finding("pfc"), "priorities [3]");
+    assertFound(
+        Verdict.WARNING,
+        patient.set(TOS, "106").finding("traffic-class"),
+        seen,
+        "trust of DSCP",
+        "scripts/roce-qos set eth0 --priority 3 --dscp 26 --apply");
+  }
+
+  @Test
+  void shouldNameTheDscpForThePriorityWhenNoneIsSet() {
+    assertFound(
+        Verdict.WARNING,
+        withPfc("0:off 1:off 2:off 3:off 4:off 5:on 6:off 7:off")
+            .without("file /sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos")
+            .answer(APP, "")
             .finding("traffic-class"),
-        "which is priority 4");
+        "scripts/roce-qos set eth0 --priority 5 --dscp 42 --apply");
+    assertFound(
+        Verdict.WARNING,
+        withPfc("0:on 1:off 2:off 3:off 4:off 5:off 6:off 7:off")
+            .answer(APP, "")
+            .finding("traffic-class"),
+        "scripts/roce-qos set eth0 --apply");
+  }
+
+  @Test
+  void shouldGoByDscpThatIsTrustedInAnyPlace() {
+    assertFound(
+        Verdict.OK,
+        Patient.roce().answer(ORDER, "order: pcp dscp").finding("traffic-class"),
+        "priority 3");
+    assertFound(
+        Verdict.OK,
+        Patient.roce()
+            .answer("tool-failed dcb apptrust show dev eth0", "Object \"apptrust\" is unknown")
+            .finding("traffic-class"),
+        "priority 3");
+  }
+
+  @Test
+  void shouldSayWhyTrustCannotBeSeen() {
+    assertFound(
+        Verdict.UNKNOWN,
+        Patient.roce()
+            .without(APP)
+            .answer("tool-failed dcb -N app show dev eth0 dscp-prio", "Operation not permitted")
+            .finding("traffic-class"),
+        "dcb app failed (1): Operation not permitted");
+    assertFound(
+        Verdict.UNKNOWN,
+        Patient.roce()
+            .answer("tool mlnx_qos -i eth0", MLNX.replace("state: dscp", "state: none"))
+            .finding("traffic-class"),
+        "does not tell which trust");
+  }
+
+  /** NVIDIA's own driver keeps trust in files, of which dcb knows nothing. */
+  @Test
+  void shouldAskTheToolThatTheScriptWouldTake() {
+    Patient both = Patient.roce().answer("tool mlnx_qos -i eth0", MLNX);
+    assertFound(Verdict.OK, both.finding("pfc"), "priorities [5]");
+    assertFound(
+        Verdict.OK,
+        both.file("/sys/class/net/eth0/device/uevent", "DRIVER=bnxt_en").finding("pfc"),
+        "priorities [3]");
   }
 
   @Test
