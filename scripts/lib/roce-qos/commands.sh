@@ -104,7 +104,7 @@ want_lossless() {
   case $tool:" ${old[trust]} " in
     mlnx_qos:*) new[trust]=dscp ;;
     *' - '* | *' dscp '*) new[trust]=${old[trust]} ;;
-    *) new[trust]="dscp ${old[trust]}" ;;
+    *) new[trust]="dscp${old[trust]:+ ${old[trust]}}" ;;
   esac
   for item in ${old[dscp]}; do
     [ "${item%:*}" = "$wanted_dscp" ] || list+=" $item"
@@ -137,7 +137,7 @@ judge() {
   faults=()
   want_lossless "$1" fit
   [ "${judged[pause]}" = "${fit[pause]}" ] || faults+=("global pause stops all priorities: ${judged[pause]}")
-  [ "${judged[trust]}" = "${fit[trust]}" ] || faults+=("trust is ${judged[trust]}, not DSCP")
+  [ "${judged[trust]}" = "${fit[trust]}" ] || faults+=("trust is ${judged[trust]:-of nothing}, not DSCP")
   case " ${judged[dscp]} " in
     *" $wanted_dscp:$priority "*) ;;
     *) faults+=("DSCP $wanted_dscp is not mapped to priority $priority") ;;
@@ -165,7 +165,7 @@ show_state() { # NAME
   local item sides=''
   echo "$interface${driver:+ ($driver)}, RDMA ${rdma_ports[*]:-none}, by $tool"
   echo "  global pause    ${shown[pause]}"
-  echo "  trust           ${shown[trust]}"
+  echo "  trust           ${shown[trust]:-of nothing}"
   echo "  DSCP $wanted_dscp         $(for item in ${shown[dscp]}; do [ "${item%:*}" != "$wanted_dscp" ] || echo "priority ${item#*:}"; done)"
   echo "  PFC             $(lossless_of "${shown[pfc]}")"
   for item in ${shown[ecn]}; do

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154,SC2034,SC2178,SC2004
 # Sourced by roce-qos: what an interface has now, and what was saved of it. A state is an associative array:
 #   pause   rx:on tx:on            global pause, or - where ethtool does not say
-#   trust   pcp | dscp             of mlnx_qos; of dcb the order of trust, or - where the device has none
+#   trust   pcp | dscp             of mlnx_qos; of dcb the order of trust, which may be empty, or - where the device has none
 #   dscp    26:3 46:5 ...          DSCP to priority, sorted
 #   pfc     0 0 0 1 0 0 0 0        by priority
 #   ecn     roce_np/3:1 ...        NVIDIA's switches by side and priority, or -
@@ -37,7 +37,7 @@ read_dcb() {
   text=$(dcb apptrust show dev "$interface" 2>/dev/null) || text=
   trust=$(sed -n 's/^order: *//p' <<<"$text")
   trust=${trust% }
-  [ -n "$trust" ] || trust=-
+  [[ $text = *order:* ]] || trust=- # an empty order is trust in nothing
   text=$(dcb dcbx show dev "$interface" 2>/dev/null) || text=host
   dcbx=host
   [[ " $text " == *' host '* ]] || dcbx=firmware

@@ -272,6 +272,21 @@ class RoceQosTest {
     assertEquals("pcp\n", Files.readString(settings.resolve("order")));
   }
 
+  /** An empty order, unlike none, is trust in nothing, whatever the table of DSCPs says. */
+  @Test
+  void shouldSetTrustWhenTheDeviceTrustsNothing() throws Exception {
+    qos().run(arguments("set", "--tool", "dcb", "--apply")).exits(0);
+    Files.delete(folder.resolve("state/eth0"));
+    keep("order", "");
+    qos().run(arguments("status", "--tool", "dcb")).exits(1).says("trust is of nothing, not DSCP");
+
+    qos().run(arguments("set", "--tool", "dcb", "--apply")).exits(0);
+    assertEquals("dscp\n", Files.readString(settings.resolve("order")));
+
+    qos().run(arguments("undo", "--apply")).exits(0);
+    assertEquals("\n", Files.readString(settings.resolve("order")));
+  }
+
   @Test
   void shouldSayWhatIsNotInForceWhenTheFirmwareOverrides() throws Exception {
     keep("overridden", "");
