@@ -1,16 +1,18 @@
 package dev.verbatim.shuffle.doctor;
 
 import dev.verbatim.shuffle.conf.RdmaConf;
+import dev.verbatim.shuffle.writer.ContainerMemory;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
+import org.apache.spark.SparkConf;
 
 /**
  * A container must see the device's network interface, which lives in one network namespace, and
- * must have memory for what is pinned.
+ * must have memory for what is pinned beside what else an executor uses.
  */
 final class ContainerCheck implements Check {
-  private static final String CGROUP = "/sys/fs/cgroup";
   private static final String NAMESPACE_CURE =
       "docker run --network host; in Kubernetes hostNetwork: true, or an interface of the device"
           + " by a network plugin (macvlan, SR-IOV)";
@@ -56,27 +58,37 @@ final class ContainerCheck implements Check {
     }
   }
 
+  /** As an executor reckons it, so that this says what its log would. */
   private static void memory(Examination examination, Optional<String> sign, Findings findings) {
-    RdmaConf conf = examination.settings().rdma();
-    long pinned = conf.get(RdmaConf.POOL_BYTES) + conf.get(RdmaConf.MAX_REGISTERED_BYTES);
-    Optional<Long> limit =
-        Stream.of(CGROUP + "/memory.max", CGROUP + "/memory/memory.limit_in_bytes")
-            .flatMap(file -> examination.host().read(file).stream())
-            .filter(text -> text.matches("\\d{1,18}")) // no limit is "max", or a larger number
-            .map(Long::parseLong)
-            .findFirst();
+    Host host = examination.host();
     String inside = sign.map(file -> "in a container (" + file + ")").orElse("in no container");
+    OptionalLong limit = ContainerMemory.limit(host.memory(), host::read);
     if (limit.isEmpty()) {
       findings.ok("", inside + ", without a limit of memory");
-    } else if (limit.get() < pinned) {
+      return;
+    }
+    RdmaConf conf = examination.settings().rdma();
+    SparkConf spark = examination.settings().spark();
+    long outputs = conf.get(RdmaConf.MAX_REGISTERED_BYTES);
+    long pool = conf.get(RdmaConf.POOL_BYTES);
+    long heap = spark.getSizeAsMb("spark.executor.memory", "1g") << 20;
+    long others = ContainerMemory.others(heap, spark);
+    long room = ContainerMemory.room(outputs, limit.getAsLong(), others + pool);
+    String seen = inside + ", control group limited to " + Sizes.text(limit.getAsLong());
+    if (room < outputs) {
       findings.warning(
           "",
-          inside + ", whose memory is limited to " + Sizes.text(limit.get()),
-          Sizes.text(pinned) + " that may be pinned, beside heap and JVM; less is pinned otherwise",
+          seen + ": of map outputs " + Sizes.text(room) + " may be pinned, and others go over TCP",
+          "%s: an executor's heap, off-heap memory and JVM %s, the pool %s, map outputs %s"
+              .formatted(
+                  Sizes.text(others + pool + outputs),
+                  Sizes.text(others),
+                  Sizes.text(pool),
+                  Sizes.text(outputs)),
           "raise spark.executor.memoryOverhead, or lower spark.shuffle.rdma.maxRegisteredBytes and"
               + " poolBytes");
     } else {
-      findings.ok("", inside + ", whose memory is limited to " + Sizes.text(limit.get()));
+      findings.ok("", seen + ", with room for an executor and what it pins");
     }
   }
 }

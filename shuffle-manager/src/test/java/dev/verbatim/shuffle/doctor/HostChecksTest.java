@@ -165,9 +165,63 @@ class HostChecksTest {
         "eth0 is not in this network namespace, which has [lo]",
         "docker run --network host");
     assertFound(Verdict.WARNING, findings.getLast(), "/.dockerenv", "2 GiB", "memoryOverhead");
+    assertFound(Verdict.OK, memory(Patient.roce()), "in no container, without a limit");
+  }
+
+  private static Finding memory(Patient patient) {
+    return patient.examine("container").findings().getLast();
+  }
+
+  /** 1 GiB of heap, 384 MiB for the JVM, 512 MiB of pool, 4 GiB of map outputs. */
+  @Test
+  void shouldWantRoomForAnExecutorBesideWhatItPins() {
+    String limit = "/sys/fs/cgroup/memory.max";
+    String enough = String.valueOf(6016L << 20);
+    assertFound(Verdict.OK, memory(Patient.roce().file(limit, enough)), "5.875 GiB", "room");
+    assertFound(
+        Verdict.WARNING,
+        memory(Patient.roce().file(limit, String.valueOf(5L << 30))),
+        "limited to 5 GiB",
+        "of map outputs 3.125 GiB may be pinned",
+        "5.875 GiB: an executor's heap, off-heap memory and JVM 1.375 GiB, the pool 512 MiB",
+        "spark.executor.memoryOverhead");
+    assertFound(
+        Verdict.WARNING,
+        memory(Patient.roce().file(limit, enough).set("spark.executor.memory", "3072")),
+        "of map outputs 2 GiB");
+    assertFound(
+        Verdict.WARNING,
+        memory(
+            Patient.roce()
+                .file(limit, enough)
+                .set("spark.memory.offHeap.enabled", "true")
+                .set("spark.memory.offHeap.size", "1g")),
+        "of map outputs 3 GiB");
     assertFound(
         Verdict.OK,
-        Patient.roce().examine("container").findings().getLast(),
-        "in no container, without a limit");
+        memory(
+            Patient.roce()
+                .file(limit, String.valueOf(3L << 30))
+                .set("spark.shuffle.rdma.maxRegisteredBytes", "1g")));
+  }
+
+  @Test
+  void shouldFindTheLimitOfAControlGroupWithoutANamespace() {
+    assertFound(
+        Verdict.WARNING,
+        memory(Patient.roce().file("/sys/fs/cgroup/system.slice/memory.max", "4294967296")),
+        "limited to 4 GiB");
+    assertFound(
+        Verdict.WARNING,
+        memory(
+            Patient.roce()
+                .file("/proc/self/cgroup", "5:cpu,cpuacct:/\n4:memory:/yarn/container_1\n0::/")
+                .file(
+                    "/sys/fs/cgroup/memory/yarn/container_1/memory.limit_in_bytes", "3221225472")),
+        "limited to 3 GiB");
+    assertFound(
+        Verdict.WARNING,
+        memory(Patient.roce().answer(Recording.MEMORY, "2147483648")),
+        "limited to 2 GiB");
   }
 }
