@@ -9,15 +9,33 @@ import java.util.Optional;
 /** The kernel must have an RDMA device, the wanted one, and the library must be able to open it. */
 final class DeviceCheck implements Check {
   private static final String PCI = "/sys/bus/pci/devices";
+  private static final String NVIDIA = "0x15b3";
 
-  /** Drivers by the vendor of a network card; the vendor's own manual knows of older cards. */
-  private static final Map<String, String> DRIVERS =
+  /**
+   * By the drivers of Ethernet that are bound. These know whether a card can do it: vendors have
+   * others with nothing of the kind, and lists of devices grow old.
+   */
+  private static final Map<String, Card> CARDS =
       Map.of(
-          "0x15b3", "mlx5_ib",
-          "0x14e4", "bnxt_re",
-          "0x8086", "irdma",
-          "0x1425", "iw_cxgb4",
-          "0x1077", "qedr");
+          "mlx5_core", new Card(NVIDIA, "mlx5_ib", ""),
+          "mlx4_core", new Card(NVIDIA, "mlx4_ib", ""),
+          "bnxt_en", new Card("0x14e4", "bnxt_re", ""),
+          "ice", new Card("0x8086", "irdma", ""),
+          "i40e", new Card("0x8086", "irdma", ", if it is an X722"),
+          "cxgb4", new Card("0x1425", "iw_cxgb4", ""),
+          "qede", new Card("0x1077", "qedr", ""),
+          "hns3", new Card("0x19e5", "hns_roce_hw_v2", ""),
+          "mana", new Card("0x1414", "mana_ib", ""),
+          "ionic", new Card("0x1dd8", "ionic_rdma", ""));
+
+  /**
+   * A kind of card.
+   *
+   * @param vendor its number on the bus
+   * @param driver that makes RDMA of it
+   * @param condition under which it does
+   */
+  private record Card(String vendor, String driver, String condition) {}
 
   @Override
   public String name() {
@@ -39,16 +57,16 @@ final class DeviceCheck implements Check {
               + " has none",
           "mount /sys into the container");
     } else if (devices.isEmpty()) {
-      Optional<String> card = cardWithoutDriver(host);
+      Optional<Card> card = cardWithoutDriver(host);
       findings.problem(
           "",
           "no RDMA device"
               + card.map(
-                      driver -> "; there is a network card that the driver " + driver + " serves")
+                      c -> "; there is a network card that " + c.driver + " serves" + c.condition)
                   .orElse(""),
           "a NIC with RoCE, InfiniBand or iWARP, and its driver",
-          card.map(driver -> "modprobe " + driver)
-                  .orElse("fit a NIC with RDMA, or load its driver; rdma link; lspci -nn")
+          card.map(c -> "modprobe " + c.driver)
+                  .orElse("fit a NIC with RDMA, or load its driver; rdma link; lspci -nnk")
               + "; in a container, see that the host's devices are visible in it");
     } else if (examination.ports().isEmpty()) {
       findings.problem(
@@ -73,15 +91,25 @@ final class DeviceCheck implements Check {
     }
   }
 
-  private static Optional<String> cardWithoutDriver(Host host) {
+  private static Optional<Card> cardWithoutDriver(Host host) {
     for (String address : host.list(PCI)) {
       String folder = PCI + "/" + address;
-      boolean network = host.read(folder + "/class").filter(c -> c.startsWith("0x02")).isPresent();
-      Optional<String> driver = host.read(folder + "/vendor").map(DRIVERS::get);
-      if (network && driver.isPresent()) {
-        return driver;
+      if (host.read(folder + "/class").filter(c -> c.startsWith("0x02")).isPresent()) {
+        Optional<Card> card =
+            card(
+                host.read(folder + "/vendor").orElse(""),
+                Uevent.value(host.read(folder + "/uevent"), "DRIVER"));
+        if (card.isPresent()) {
+          return card;
+        }
       }
     }
     return Optional.empty();
+  }
+
+  private static Optional<Card> card(String vendor, Optional<String> bound) {
+    // Where none is bound the vendor says it of NVIDIA's alone; theirs for RDMA loads the other.
+    return Optional.ofNullable(CARDS.get(bound.orElse(vendor.equals(NVIDIA) ? "mlx5_core" : "")))
+        .filter(card -> card.vendor.equals(vendor));
   }
 }

@@ -33,6 +33,48 @@ class DeviceChecksTest {
         "modprobe mlx5_ib");
   }
 
+  private static Patient withCard(String address, String vendor, String driver) {
+    return addCard(Patient.of("no-device.txt"), address, vendor, driver);
+  }
+
+  private static Patient addCard(Patient host, String address, String vendor, String driver) {
+    String folder = "/sys/bus/pci/devices/" + address;
+    return host.file(folder + "/class", "0x020000")
+        .file(folder + "/vendor", vendor)
+        .file(folder + "/uevent", "DRIVER=" + driver + "\nPCI_CLASS=20000");
+  }
+
+  /** An I219 on a mainboard is of the vendor of E810 cards, and has no RDMA. */
+  @Test
+  void shouldTellACardWithRdmaFromOthersOfItsVendor() {
+    Patient i219 = withCard("0000:00:1f.6", "0x8086", "e1000e");
+    assertNoCard(i219);
+    assertNoCard(withCard("0000:02:00.0", "0x14e4", "tg3"));
+    assertNoCard(withCard("0000:02:00.0", "0x8086", "vfio-pci"));
+    assertNoCard(
+        Patient.of("no-device.txt").file("/sys/bus/pci/devices/0000:00:1f.6/vendor", "0x8086"));
+    assertFound(
+        Verdict.PROBLEM,
+        addCard(i219, "0000:81:00.0", "0x8086", "ice").finding("devices"),
+        "a network card that irdma serves",
+        "modprobe irdma");
+    assertFound(
+        Verdict.PROBLEM,
+        withCard("0000:81:00.0", "0x8086", "i40e").finding("devices"),
+        "if it is an X722",
+        "modprobe irdma");
+    assertFound(
+        Verdict.PROBLEM,
+        withCard("0000:81:00.0", "0x15b3", "mlx4_core").finding("devices"),
+        "modprobe mlx4_ib");
+  }
+
+  private static void assertNoCard(Patient patient) {
+    Finding finding = patient.finding("devices");
+    assertFound(Verdict.PROBLEM, finding, "no RDMA device", "fit a NIC with RDMA");
+    assertTrue(!finding.seen().contains("network card"), finding.toString());
+  }
+
   @Test
   void shouldNameTheDevicesWhenTheWantedOneIsNotAmongThem() {
     assertFound(
