@@ -210,6 +210,38 @@ class DeviceChecksTest {
     assertFound(Verdict.OK, Patient.of("infiniband.txt").finding("gid"), "fe80");
   }
 
+  /** As in a container with an interface of the same name, in a network namespace of its own. */
+  @Test
+  void shouldWantAGidForAnAddressThatTheInterfaceHas() {
+    Patient other = Patient.roce().answer("addresses eth0", "172.17.0.2\nfe80:0:0:0:0:0:0:1");
+    assertFound(
+        Verdict.WARNING,
+        other.finding("gid"),
+        "3 10.0.0.7 RoCE v2 eth0; and here eth0 has [172.17.0.2]",
+        "ip addr add 10.0.0.7/24 dev eth0",
+        "--network host");
+    assertFound(
+        Verdict.WARNING, other.set("spark.shuffle.rdma.address", "10.0.0.7").finding("gid"));
+    assertFound(
+        Verdict.WARNING, Patient.roce().answer("addresses eth0", "").finding("gid"), "eth0 has []");
+    assertFound(Verdict.OK, Patient.roce().without("addresses eth0").finding("gid"));
+  }
+
+  /** Each GID is of an interface of its own, as of a VLAN on the port's. */
+  @Test
+  void shouldCompareAGidWithItsOwnInterface() {
+    Patient vlan =
+        Patient.roce()
+            .answer("addresses eth0", "172.17.0.2")
+            .file(PORT + "gids/5", "2001:0db8:0000:0000:0000:0000:0000:0007")
+            .file(PORT + "gid_attrs/types/5", "RoCE v2")
+            .file(PORT + "gid_attrs/ndevs/5", "eth0.100");
+    assertFound(Verdict.WARNING, vlan.finding("gid"));
+    assertFound(
+        Verdict.OK, vlan.answer("addresses eth0.100", "2001:db8:0:0:0:0:0:7").finding("gid"));
+    assertFound(Verdict.WARNING, vlan.set("spark.shuffle.rdma.address", "10.0.0.7").finding("gid"));
+  }
+
   @Test
   void shouldWantTheLargestMtu() {
     assertFound(Verdict.OK, Patient.roce().finding("mtu"), "active 4096 of 4096, Ethernet 9000");
