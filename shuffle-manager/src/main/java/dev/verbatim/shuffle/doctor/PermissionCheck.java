@@ -1,11 +1,14 @@
 package dev.verbatim.shuffle.doctor;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
-/** This process must be able to open the device's files under /dev/infiniband. */
+/** This process must be able to open the files of devices that may be used, in /dev/infiniband. */
 final class PermissionCheck implements Check {
   private static final String FOLDER = "/dev/infiniband";
+  private static final String FILES = "/sys/class/infiniband_verbs";
   private static final String NEEDED = "uverbs of the device and rdma_cm, readable and writable";
 
   @Override
@@ -21,10 +24,11 @@ final class PermissionCheck implements Check {
       return;
     }
     List<String> files = host.list(FOLDER);
-    if (files.stream().noneMatch(file -> file.startsWith("uverbs"))) {
+    Map<String, String> leftOut = leftOut(examination);
+    if (files.stream().noneMatch(f -> f.startsWith("uverbs") && !leftOut.containsKey(f))) {
       findings.problem(
           "",
-          FOLDER + " has no uverbs: " + files,
+          FOLDER + " has no uverbs of a device that may be used: " + files,
           NEEDED,
           "modprobe ib_uverbs; in a container, docker run --device /dev/infiniband, or the device"
               + " plugin of Kubernetes");
@@ -34,10 +38,28 @@ final class PermissionCheck implements Check {
           "", FOLDER + " has no rdma_cm: " + files, NEEDED, "modprobe rdma_ucm, on the host");
     }
     for (String file : files) {
-      if (file.startsWith("uverbs") || file.equals("rdma_cm")) {
+      if (leftOut.containsKey(file)) {
+        findings.ok(
+            FOLDER + "/" + file, "of " + leftOut.get(file) + ", which the settings leave out");
+      } else if (file.startsWith("uverbs") || file.equals("rdma_cm")) {
         examine(FOLDER + "/" + file, host.access(FOLDER + "/" + file), findings);
       }
     }
+  }
+
+  /** Devices that the settings leave out, by the names of their files. */
+  private static Map<String, String> leftOut(Examination examination) {
+    Host host = examination.host();
+    List<String> examined = examination.ports().stream().map(RdmaPort::device).toList();
+    Map<String, String> devices = new HashMap<>();
+    for (String file : host.list(FILES)) {
+      Optional<String> device = host.read(FILES + "/" + file + "/ibdev");
+      // Where they leave out all, that is said by the check of devices.
+      device
+          .filter(name -> !examined.isEmpty() && !examined.contains(name))
+          .ifPresent(name -> devices.put(file, name));
+    }
+    return devices;
   }
 
   private static void examine(String file, Optional<Access> access, Findings findings) {

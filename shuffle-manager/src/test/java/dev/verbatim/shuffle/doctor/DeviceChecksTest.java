@@ -112,6 +112,32 @@ class DeviceChecksTest {
   }
 
   @Test
+  void shouldNotWantFilesOfDevicesThatTheSettingsLeaveOut() {
+    Patient two =
+        Patient.roce()
+            .file("/sys/class/infiniband/mlx5_1/ports/1/state", "4: ACTIVE")
+            .file("/sys/class/infiniband_verbs/uverbs1/ibdev", "mlx5_1")
+            .file("/dev/infiniband/uverbs1", "")
+            .answer("access /dev/infiniband/uverbs1", "rw------- root:root, not usable");
+    assertEquals(Verdict.PROBLEM, two.examine("dev-infiniband").verdict());
+
+    two.set("spark.shuffle.rdma.device", "mlx5_0");
+    Report chosen = two.examine("dev-infiniband");
+    assertEquals(Verdict.OK, chosen.verdict(), chosen.toString());
+    assertFound(Verdict.OK, chosen.findings().getLast(), "of mlx5_1", "leave out");
+
+    two.set("spark.shuffle.rdma.device", "mlx5_1");
+    assertFound(
+        Verdict.PROBLEM,
+        two.examine("dev-infiniband").findings().getLast(),
+        "rw-------",
+        "chmod 0666 /dev/infiniband/uverbs1");
+    Finding none =
+        two.without("file /dev/infiniband/uverbs1").examine("dev-infiniband").findings().getFirst();
+    assertFound(Verdict.PROBLEM, none, "no uverbs of a device that may be used");
+  }
+
+  @Test
   void shouldWantAnActivePort() {
     assertFound(Verdict.OK, Patient.roce().finding("port-state"), "4: ACTIVE", "RoCE (Ethernet)");
     assertFound(
