@@ -29,9 +29,9 @@ final class Doctor {
           new PfcCheck(),
           new EcnCheck(),
           new TrafficClassCheck(),
-          new CountersCheck(),
           new OpenCheck(),
           new FilePinCheck(),
+          new CountersCheck(),
           new ReadLoopCheck());
 
   private Doctor() {}

@@ -14,6 +14,7 @@ final class Examination implements AutoCloseable {
   private VerbsView verbs;
   private List<RdmaPort> ports;
   private Optional<OpenResult> opened;
+  private List<Finding> readLoop;
 
   Examination(Host host, Settings settings) {
     this.host = host;
@@ -62,6 +63,17 @@ final class Examination implements AutoCloseable {
     return opened()
         .filter(OpenResult.Opened.class::isInstance)
         .map(result -> ((OpenResult.Opened) result).transport());
+  }
+
+  /**
+   * What READs from a port to itself have come to; none where no transport opens. Made once, by the
+   * check that asks first: that of counters looks before and after.
+   */
+  List<Finding> readLoop() {
+    if (readLoop == null) {
+      readLoop = transport().map(server -> ReadLoopCheck.run(server, this)).orElse(List.of());
+    }
+    return readLoop;
   }
 
   @Override

@@ -32,6 +32,10 @@ final class Findings {
     all.add(new Finding(check, subject, Verdict.PROBLEM, seen, needed, cure));
   }
 
+  void addAll(List<Finding> findings) {
+    all.addAll(findings);
+  }
+
   List<Finding> all() {
     return List.copyOf(all);
   }

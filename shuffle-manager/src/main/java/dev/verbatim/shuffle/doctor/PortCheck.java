@@ -2,6 +2,8 @@ package dev.verbatim.shuffle.doctor;
 
 /** A check of each RDMA port that may be used. */
 abstract class PortCheck implements Check {
+  static final String NO_PORT = "there is no RDMA port to look at";
+
   private final String name;
 
   PortCheck(String name) {
@@ -16,7 +18,7 @@ abstract class PortCheck implements Check {
   @Override
   public final void examine(Examination examination, Findings findings) {
     if (examination.ports().isEmpty()) {
-      findings.unknown("", "there is no RDMA port to look at", "");
+      findings.unknown("", NO_PORT, "");
     }
     for (RdmaPort port : examination.ports()) {
       examine(port, examination, findings);

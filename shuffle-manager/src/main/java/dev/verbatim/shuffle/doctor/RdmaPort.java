@@ -38,6 +38,11 @@ final class RdmaPort {
     return ports;
   }
 
+  /** The same port, as another look at the host sees it. */
+  RdmaPort at(Host look) {
+    return new RdmaPort(look, device, number);
+  }
+
   String device() {
     return device;
   }

@@ -5,25 +5,30 @@ import dev.verbatim.transport.OpenResult;
 import dev.verbatim.transport.PeerAddress;
 import dev.verbatim.transport.RdmaTransport;
 import dev.verbatim.transport.RegistrationException;
-import java.util.Optional;
+import java.util.List;
 
 /** READs must bring the right bytes from this host's port to itself. */
 final class ReadLoopCheck implements Check {
+  private static final String NAME = "read-loop";
   private static final String READER = "doctor-reader";
 
   @Override
   public String name() {
-    return "read-loop";
+    return NAME;
   }
 
   @Override
   public void examine(Examination examination, Findings findings) {
-    Optional<RdmaTransport> server = examination.transport();
-    if (server.isEmpty()) {
+    List<Finding> found = examination.readLoop();
+    if (found.isEmpty()) {
       findings.unknown("", "needs a transport, and none opens", "");
-      return;
     }
-    String port = server.get().info().device() + " port " + server.get().info().port();
+    findings.addAll(found);
+  }
+
+  static List<Finding> run(RdmaTransport server, Examination examination) {
+    Findings findings = new Findings(NAME);
+    String port = server.info().device() + " port " + server.info().port();
     OpenResult second =
         examination
             .host()
@@ -35,10 +40,11 @@ final class ReadLoopCheck implements Check {
               port, none.reason() + ": " + none.seen(), "a second transport", none.remedy());
       case OpenResult.Opened opened -> {
         try (RdmaTransport reader = opened.transport()) {
-          read(server.get(), reader, port, findings);
+          read(server, reader, port, findings);
         }
       }
     }
+    return findings.all();
   }
 
   private static void read(

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 class DeviceChecksTest {
   private static final String DEVICE = "/sys/class/infiniband/mlx5_0/";
   private static final String PORT = DEVICE + "ports/1/";
+  private static final String ETHTOOL = "tool ethtool -S eth0";
 
   @Test
   void shouldSayThatThereIsNoDeviceAndWhatElseWasNotLookedAt() {
@@ -313,29 +314,49 @@ class DeviceChecksTest {
     }
     assertFound(Verdict.OK, softRoce.finding("counters"), "nothing lost");
     assertFound(
-        Verdict.WARNING,
+        Verdict.UNKNOWN, // it was recorded before there was a second look
         softRoce
             .file("/sys/class/infiniband/rxe0/ports/1/hw_counters/retry_exceeded_err", "3")
             .finding("counters"),
-        "retry_exceeded_err=3");
+        "retry_exceeded_err=3",
+        "one look");
   }
 
   @Test
   void shouldTellLossesAndPauses() {
     assertFound(Verdict.OK, Patient.roce().finding("counters"), "{rx_prio3_pause=17}");
-    Finding lossy =
+    Patient patient =
         Patient.roce()
             .file(PORT + "hw_counters/out_of_sequence", "12")
-            .change("tool ethtool -S eth0", "rx_discards_phy: 0", "rx_discards_phy: 99")
-            .finding("counters");
-    assertFound(Verdict.WARNING, lossy, "out_of_sequence=12", "rx_discards_phy=99");
+            .answer("later file " + PORT + "hw_counters/out_of_sequence", "12")
+            .change(ETHTOOL, "rx_discards_phy: 0", "rx_discards_phy: 99");
+    Finding lossy = patient.finding("counters");
+    assertFound(
+        Verdict.OK,
+        lossy,
+        "while the doctor looked; since the driver was loaded: {out_of_sequence=12,"
+            + " rx_discards_phy=99}");
     assertTrue(!lossy.seen().contains("packet_seq_err"), "a counter of 0: " + lossy);
+    assertFound(
+        Verdict.WARNING,
+        patient
+            .answer("later file " + PORT + "hw_counters/out_of_sequence", "15")
+            .finding("counters"),
+        "grew while the doctor looked: {out_of_sequence=3}",
+        "{out_of_sequence=15, rx_discards_phy=99}",
+        "rdma statistic show link mlx5_0/1");
+    assertFound(
+        Verdict.WARNING,
+        Patient.roce()
+            .answer("later " + ETHTOOL, "NIC statistics:\n     rx_discards_phy: 1")
+            .finding("counters"),
+        "looked: {rx_discards_phy=1}");
     assertFound(
         Verdict.UNKNOWN,
         Patient.roce()
             .withoutFolder(PORT + "counters")
             .withoutFolder(PORT + "hw_counters")
-            .without("tool ethtool -S eth0")
+            .without(ETHTOOL)
             .finding("counters"));
   }
 }
