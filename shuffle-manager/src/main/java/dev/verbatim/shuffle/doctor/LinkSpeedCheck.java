@@ -40,7 +40,7 @@ final class LinkSpeedCheck extends PortCheck {
     }
   }
 
-  /** InfiniBand tells no capability by files; a link of fewer lanes than usual is a bad cable. */
+  /** A link of fewer lanes than usual is a bad cable. No file tells the speed that could be. */
   private static void lanes(RdmaPort port, String rate, String seen, Findings findings) {
     Matcher matcher = RATE.matcher(rate);
     if (matcher.matches() && Integer.parseInt(matcher.group(2)) < USUAL_LANES) {
@@ -50,7 +50,12 @@ final class LinkSpeedCheck extends PortCheck {
           USUAL_LANES + " lanes, if the port has them",
           "reseat or change the cable; iblinkinfo tells what both ends can do");
     } else {
-      findings.ok(port.toString(), seen);
+      findings.unknown(
+          port.toString(),
+          seen + "; the speed that the port supports is in no file of sysfs",
+          "ibportstate -C %s -P %d -D 0 %d, as root: the active speed must be the most of those"
+                  .formatted(port.device(), port.number(), port.number())
+              + " supported, LinkSpeedExt before LinkSpeed");
     }
   }
 
