@@ -10,10 +10,12 @@ import static org.mockito.Mockito.when;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.apache.spark.SparkConf;
 import org.apache.spark.storage.BlockManagerId;
@@ -97,6 +99,62 @@ class DoctorTest {
     assertEquals(withoutDevice(first), withoutDevice(second));
     assertTrue(first.findings().size() > NEED_A_DEVICE.size(), first.toString());
     assertFalse(first.findings().stream().anyMatch(f -> f.seen().contains("the check failed")));
+  }
+
+  /** All that is looked at has to be in a recording, the second look at counters too. */
+  @Test
+  void shouldFindTheSameInARecordingWhereMuchIsWrong() {
+    String port = "/sys/class/infiniband/mlx5_0/ports/1/";
+    Patient patient =
+        Patient.roce()
+            .answer("later file " + port + "hw_counters/out_of_sequence", "7")
+            .answer("addresses eth0", "172.17.0.2")
+            .answer("tool dcb apptrust show dev eth0", "order: pcp")
+            .file("/sys/fs/cgroup/system.slice/memory.max", "4294967296")
+            .file("/sys/class/infiniband/mlx5_1/ports/1/state", "4: ACTIVE")
+            .file("/sys/class/infiniband_verbs/uverbs1/ibdev", "mlx5_1")
+            .file("/dev/infiniband/uverbs1", "")
+            .set("spark.shuffle.rdma.device", "mlx5_0");
+    RecordingHost recorder = new RecordingHost(patient.host());
+    Report first = Doctor.examine(recorder, patient.settings(), Set.of());
+    Recording recording = Recording.parse(recorder.recording().text());
+
+    Report second = Doctor.examine(new RecordedHost(recording), patient.settings(), Set.of());
+
+    assertEquals(first, second);
+    for (String check : List.of("counters", "gid", "traffic-class", "container")) {
+      assertTrue(
+          first.findings().stream()
+              .anyMatch(f -> f.check().equals(check) && f.verdict() == Verdict.WARNING),
+          check + ": " + first);
+    }
+  }
+
+  @Test
+  void shouldFindACardInARecording() {
+    Patient patient =
+        Patient.of("no-device.txt")
+            .file("/sys/bus/pci/devices/0000:00:1f.6/vendor", "0x8086")
+            .file("/sys/bus/pci/devices/0000:00:1f.6/uevent", "DRIVER=ice");
+    RecordingHost recorder = new RecordingHost(patient.host());
+    Report first = Doctor.examine(recorder, patient.settings(), Set.of("devices"));
+    Host again = new RecordedHost(Recording.parse(recorder.recording().text()));
+
+    assertEquals(first, Doctor.examine(again, patient.settings(), Set.of("devices")));
+    assertTrue(first.findings().getFirst().cure().contains("modprobe irdma"), first.toString());
+  }
+
+  @Test
+  void shouldKnowTheAddressesOfThisHost() throws Exception {
+    Host live = new LiveHost();
+    assertTrue(live.addresses("lo").orElseThrow().contains(InetAddress.ofLiteral("127.0.0.1")));
+    assertEquals(Optional.empty(), live.addresses("no-such-one"));
+
+    RecordingHost recorder = new RecordingHost(live);
+    assertEquals(live.addresses("lo"), recorder.addresses("lo"));
+    assertEquals(
+        live.addresses("lo"),
+        new RecordedHost(Recording.parse(recorder.recording().text())).addresses("lo"));
   }
 
   private static List<Finding> withoutDevice(Report report) {
