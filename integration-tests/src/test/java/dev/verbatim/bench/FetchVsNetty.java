@@ -3,24 +3,12 @@ package dev.verbatim.bench;
 import dev.verbatim.examples.ShortErrors;
 import dev.verbatim.examples.report.Figure;
 import dev.verbatim.examples.report.Goal;
-import dev.verbatim.it.spark.fixture.Deadline;
-import dev.verbatim.it.spark.fixture.Device;
-import dev.verbatim.it.spark.fixture.ExecutorPlace;
-import dev.verbatim.it.spark.fixture.Executors;
-import dev.verbatim.it.spark.fixture.RawSerializer;
-import dev.verbatim.it.spark.fixture.SoftRoce;
-import dev.verbatim.it.spark.fixture.StandIn;
-import dev.verbatim.it.spark.fixture.TestCluster;
-import dev.verbatim.shuffle.RdmaShuffleManager;
 import java.io.IOException;
-import java.time.Duration;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
-import org.apache.spark.ShuffleDependency;
-import org.apache.spark.SparkContext;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -29,11 +17,11 @@ import picocli.CommandLine.Parameters;
 
 /**
  * Compares fetching many blocks from one executor through this shuffle manager's reader with
- * fetching them through that of Spark's own. There is one application; one of its two executors has
- * written all blocks, and a task of the other fetches them again and again, each side by turns.
+ * fetching them through that of Spark's own; see {@link FetchTurns}.
  */
 @Command(name = "fetch-vs-netty", mixinStandardHelpOptions = true)
 public final class FetchVsNetty implements Callable<Integer> {
+  private static final String QPS_PER_PEER = "spark.shuffle.rdma.qpsPerPeer";
 
   @Parameters(index = "0", description = "standin or softroce.")
   private String deviceName;
@@ -65,6 +53,17 @@ public final class FetchVsNetty implements Callable<Integer> {
   private int largest;
 
   @Option(
+      names = "--qps",
+      split = ",",
+      defaultValue = "1,4",
+      description =
+          "Values of "
+              + QPS_PER_PEER
+              + ", an application for each; figures of others than"
+              + " 1 are named after them (default: 1,4).")
+  private List<Integer> qpsPerPeer;
+
+  @Option(
       names = "--conf",
       description = "A setting of Spark, KEY=VALUE; may be given several times.")
   private Map<String, String> settings = Map.of();
@@ -91,118 +90,30 @@ public final class FetchVsNetty implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Device device = deviceName.equals("softroce") ? new SoftRoce() : new StandIn();
-    RandomBlocks blocks = new RandomBlocks(maps, reducers, smallest, largest);
-    List<BlockFetch.Taken> ours = new ArrayList<>();
-    List<BlockFetch.Taken> netty = new ArrayList<>();
-    TestCluster.Builder application =
-        ExecutorPlace.settings(device.prepare(TestCluster.builder("fetch-vs-netty")))
-            .set("spark.executor.extraJavaOptions", executorFlags)
-            .set("spark.shuffle.compress", "false")
-            // As Spark has them; tests change them.
-            .set("spark.network.maxRemoteBlockSizeFetchToMem", "200m")
-            .set("spark.shuffle.minNumPartitionsToHighlyCompress", "2000");
-    settings.forEach(application::set);
-    try (TestCluster cluster = application.start()) {
-      Fetches fetches = new Fetches(cluster, device, blocks);
-      for (int round = -warmUps; round < figures.rounds(); round++) {
-        boolean stockFirst = Math.floorMod(round, 2) == 1;
-        boolean checksums = round < 0 && round == -warmUps;
-        BlockFetch.Taken first = fetches.fetch(stockFirst, checksums);
-        BlockFetch.Taken second = fetches.fetch(!stockFirst, checksums);
-        if (round >= 0) {
-          ours.add(stockFirst ? second : first);
-          netty.add(stockFirst ? first : second);
-        }
+    if (settings.containsKey(QPS_PER_PEER)) {
+      throw new IllegalArgumentException("--conf " + QPS_PER_PEER + ": say --qps");
+    }
+    for (int qps : qpsPerPeer) {
+      Map<String, String> all = new LinkedHashMap<>(settings);
+      all.put(QPS_PER_PEER, String.valueOf(qps));
+      RandomBlocks blocks = new RandomBlocks(maps, reducers, smallest, largest);
+      try (FetchTurns turns =
+          new FetchTurns("fetch-vs-netty-qps-" + qps, deviceName, executorFlags, all)) {
+        report(qps, blocks, turns.run(blocks, perReader, warmUps, figures.rounds()));
       }
     }
-    report(blocks, ours, netty);
     return 0;
   }
 
-  /** The two executors and the shuffle that one of them has written. */
-  private final class Fetches {
-    private final SparkContext context;
-    private final ExecutorPlace reader;
-    private final RandomBlocks.Sum wanted;
-    private final BlockFetch fetch;
-    private final Device device;
-
-    Fetches(TestCluster cluster, Device device, RandomBlocks blocks) throws Exception {
-      this.device = device;
-      context = cluster.session().sparkContext();
-      List<ExecutorPlace> places = ExecutorPlace.all(context);
-      ExecutorPlace server = places.getFirst();
-      reader = places.getLast();
-      wanted = blocks.sum();
-      ShuffleDependency<?, ?, ?> shuffle =
-          MapStage.run(
-              server.numbers(context, blocks.maps()).flatMapToPair(blocks::of),
-              blocks.reducers(),
-              new RawSerializer(),
-              Duration.ofMinutes(2));
-      long pid = Executors.running().get(server.id()).pid();
-      int all = blocks.reducers();
-      fetch = new BlockFetch(shuffle.shuffleHandle(), all, perReader == 0 ? all : perReader, pid);
-      Deadline.await(
-          "registration of all map outputs",
-          Duration.ofSeconds(60),
-          () -> RdmaShuffleManager.report().total().outputsRegistered() == blocks.maps(),
-          RdmaShuffleManager::report);
-    }
-
-    /** 0 where only the kernel knows. */
-    private long reads() {
-      return device instanceof StandIn standIn ? standIn.reads() : 0;
-    }
-
-    /** Fetches all blocks, and makes sure that they came, and which way. */
-    BlockFetch.Taken fetch(boolean stock, boolean checksums) {
-      BlockFetch task = fetch;
-      long byRdma = RdmaShuffleManager.report().bytesByRdma();
-      long reads = reads();
-      BlockFetch.Taken taken =
-          reader.numbers(context, 1).map(any -> task.run(stock, checksums)).collect().getFirst();
-      byRdma = RdmaShuffleManager.report().bytesByRdma() - byRdma;
-      reads = reads() - reads;
-      System.out.printf(
-          "%s: %.0f ms; %d heap bytes per block; %d READs;"
-              + " CPU, user + system, ms: serving %d + %d, reading %d + %d, machine %d + %d%n",
-          stock ? "netty" : "verbatim",
-          taken.wallMillis(),
-          taken.heapBytes() / wanted.blocks(),
-          reads,
-          taken.serving().userMillis(),
-          taken.serving().systemMillis(),
-          taken.reading().userMillis(),
-          taken.reading().systemMillis(),
-          taken.machine().userMillis(),
-          taken.machine().systemMillis());
-      RandomBlocks.Sum read =
-          checksums
-              ? taken.read()
-              : new RandomBlocks.Sum(
-                  taken.read().blocks(), taken.read().bytes(), wanted.checksums());
-      if (!read.equals(wanted) || taken.remoteBlocks() != wanted.blocks()) {
-        throw new AssertionError(taken + " instead of " + wanted);
-      }
-      if (byRdma != (stock ? 0 : wanted.bytes())) {
-        throw new AssertionError(byRdma + " bytes came by RDMA: " + RdmaShuffleManager.report());
-      }
-      return taken;
-    }
-  }
-
-  private void report(
-      RandomBlocks blocks, List<BlockFetch.Taken> ours, List<BlockFetch.Taken> netty)
-      throws IOException {
+  private void report(int qps, RandomBlocks blocks, FetchTurns.Sides sides) throws IOException {
     String fetch =
-        "%,d blocks of %,d to %,d bytes from one executor, %.0f MB"
+        "%,d blocks of %,d to %,d bytes from one executor, %.0f MB, qpsPerPeer=%d"
             .formatted(
                 blocks.count(),
                 blocks.smallest(),
                 blocks.largest(),
-                ours.getFirst().read().bytes() / 1e6);
+                sides.ours().getFirst().read().bytes() / 1e6,
+                qps);
     record Measure(
         String name,
         String what,
@@ -256,21 +167,14 @@ public final class FetchVsNetty implements Callable<Integer> {
     for (Measure measure : measures) {
       figures.add(
           new Figure(
-              "fetch-" + measure.name(),
+              "fetch-" + measure.name() + (qps == 1 ? "" : "-qps-" + qps),
               measure.what() + " " + fetch,
               measure.unit(),
-              new Figure.Side("verbatim", values(ours, measure.of())),
-              new Figure.Side("Spark's Netty", values(netty, measure.of())),
+              sides.ours(measure.of()),
+              sides.netty(measure.of()),
               measure.goals(),
-              deviceName.equals("standin")
-                  ? "The device is a stand-in"
-                  : "Soft-RoCE: in software, by the kernel, on an emulated processor",
+              FetchTurns.note(deviceName),
               null));
     }
-  }
-
-  private static List<Double> values(
-      List<BlockFetch.Taken> rounds, ToDoubleFunction<BlockFetch.Taken> of) {
-    return rounds.stream().mapToDouble(of).boxed().toList();
   }
 }
