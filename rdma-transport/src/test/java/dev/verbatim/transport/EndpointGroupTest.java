@@ -25,16 +25,10 @@ class EndpointGroupTest {
               return 0;
             });
     EndpointGroups owner = mock(EndpointGroups.class);
-    EndpointGroup group =
-        new EndpointGroup(
-            owner,
-            new EndpointConfig(),
-            null,
-            fabric.port,
-            mock(Registrar.class),
-            mock(MemoryManager.class));
+    CompletableFuture<EndpointGroup> opened = new CompletableFuture<>();
     doAnswer(
             call -> { // the loop ends just before: the task is never run
+              EndpointGroup group = opened.get();
               Thread.ofPlatform().daemon(true).start(group::close);
               while (!group.isClosed()) {
                 Thread.onSpinWait();
@@ -48,6 +42,15 @@ class EndpointGroupTest {
             })
         .when(owner)
         .execute(any());
+    EndpointGroup group = // not before: its thread calls its owner
+        new EndpointGroup(
+            owner,
+            new EndpointConfig(),
+            null,
+            fabric.port,
+            mock(Registrar.class),
+            mock(MemoryManager.class));
+    opened.complete(group);
     CompletableFuture<RdmaEndpoint> connecting =
         group.connect(Fabric.OWN, new byte[0], (_, _) -> {});
     ExecutionException closed =
