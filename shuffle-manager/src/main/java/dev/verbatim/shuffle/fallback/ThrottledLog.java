@@ -28,15 +28,21 @@ public final class ThrottledLog {
   }
 
   /**
+   * Throws nothing, also when there is no memory to say it: its callers have others to look after.
+   *
    * @param key what the line is about, such as a peer; with too many of them some share a line
    * @param cause logged with its stack, or null
    */
   public void warn(String key, String line, Throwable cause) {
-    long leftOut = admit(key);
-    if (leftOut == 0) {
-      log.warn(line, cause);
-    } else if (leftOut > 0) {
-      log.warn(line + " (and " + leftOut + " times more since the last such line)", cause);
+    try {
+      long leftOut = admit(key);
+      if (leftOut == 0) {
+        log.warn(line, cause);
+      } else if (leftOut > 0) {
+        log.warn(line + " (and " + leftOut + " times more since the last such line)", cause);
+      }
+    } catch (RuntimeException | Error e) {
+      // The line is left out.
     }
   }
 

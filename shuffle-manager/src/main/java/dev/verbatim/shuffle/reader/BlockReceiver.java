@@ -23,8 +23,8 @@ record BlockReceiver(BlockFetchingListener listener, String executorId) {
       listener.onBlockFetchSuccess(blockId, data);
       return true;
     } catch (Throwable e) {
-      LOG.warn(executorId, "Block " + blockId + " arrived and could not be taken", e);
       failure(blockId, e);
+      warn(blockId, "arrived and could not be taken", e);
       return false;
     }
   }
@@ -33,7 +33,15 @@ record BlockReceiver(BlockFetchingListener listener, String executorId) {
     try {
       listener.onBlockFetchFailure(blockId, cause);
     } catch (Throwable e) {
-      LOG.warn(executorId, "The failure of block " + blockId + " could not be reported", e);
+      warn(blockId, "has failed, which could not be reported", e);
+    }
+  }
+
+  private void warn(String blockId, String what, Throwable cause) {
+    try {
+      LOG.warn(executorId, "Block " + blockId + " " + what, cause);
+    } catch (RuntimeException | Error e) {
+      // There may be no memory to say so.
     }
   }
 }

@@ -10,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -54,7 +53,7 @@ final class DiskFetch {
         }
       }
     } catch (Throwable e) {
-      fetch.fallback(blocks, FallbackReason.DOWNLOAD_FAILED, e.toString());
+      fetch.fallback(blocks, FallbackReason.DOWNLOAD_FAILED, e);
     }
   }
 
@@ -68,17 +67,20 @@ final class DiskFetch {
       file.delete();
       throw e;
     }
-    fetch.deliverFile(block, data);
-    if (!files.registerTempFileToClean(file)) {
-      file.delete();
+    try {
+      fetch.deliverFile(block, data);
+    } finally { // what is thrown leaves no file behind
+      if (!files.registerTempFileToClean(file)) {
+        file.delete();
+      }
     }
   }
 
   private void copy(ShuffleBlock block, DownloadFileWritableChannel channel)
       throws IOException, ReadException {
-    CompletableFuture<ReadBuffer> next = read(block, 0);
+    Piece next = read(block, 0);
     for (long done = 0; done < block.length; done += PieceBatches.PIECE_BYTES) {
-      ReadBuffer piece = await(next);
+      ReadBuffer piece = next.await();
       next = null;
       try {
         long following = done + PieceBatches.PIECE_BYTES;
@@ -89,46 +91,33 @@ final class DiskFetch {
         }
       } catch (Throwable e) {
         if (next != null) {
-          next.thenAccept(ReadBuffer::release);
+          next.giveUp();
         }
         throw e;
       } finally {
-        piece.release();
+        ReadBlockBuffer.release(piece);
       }
     }
   }
 
-  private CompletableFuture<ReadBuffer> read(ShuffleBlock block, long done) {
+  private Piece read(ShuffleBlock block, long done) throws ReadException {
     int length = (int) Math.min(PieceBatches.PIECE_BYTES, block.length - done);
     Optional<ReadBuffer> acquired = context.transport().tryAcquire(length);
     if (acquired.isEmpty()) {
-      return CompletableFuture.failedFuture(new ReadException(null));
+      throw new ReadException(null);
     }
     ReadBuffer buffer = acquired.get();
     try {
       return read(block, block.offset + done, buffer);
     } catch (RuntimeException | Error e) {
-      buffer.release();
+      ReadBlockBuffer.release(buffer);
       throw e;
     }
   }
 
-  private CompletableFuture<ReadBuffer> read(ShuffleBlock block, long position, ReadBuffer buffer) {
-    CompletableFuture<ReadBuffer> end = new CompletableFuture<>();
-    ReadListener listener =
-        new ReadListener() {
-          @Override
-          public void onSuccess() {
-            end.complete(buffer);
-          }
-
-          @Override
-          public void onFailure(ReadFailure cause) {
-            buffer.release();
-            end.completeExceptionally(new ReadException(cause));
-          }
-        };
-    ReadPlan plan = new ReadPlan(context.batches().take(listener));
+  private Piece read(ShuffleBlock block, long position, ReadBuffer buffer) {
+    Piece piece = new Piece(buffer);
+    ReadPlan plan = new ReadPlan(context.batches().take(piece));
     try {
       plan.add(block.output, position, buffer.length(), buffer, 0);
       connection.read(plan.batch());
@@ -136,18 +125,51 @@ final class DiskFetch {
       plan.clear();
       throw e;
     }
-    return end;
+    return piece;
   }
 
-  /** Waits without a limit of its own: every batch has a deadline. */
-  private static ReadBuffer await(CompletableFuture<ReadBuffer> piece) throws ReadException {
-    try {
-      return piece.join();
-    } catch (CompletionException e) {
-      if (e.getCause() instanceof ReadException cause) {
-        throw cause;
+  /**
+   * A piece on its way. Its end takes no memory, and throws nothing: the thread that waits for it
+   * would wait for ever.
+   */
+  private static final class Piece implements ReadListener {
+    private final ReadBuffer buffer;
+    private final CompletableFuture<Void> end = new CompletableFuture<>();
+    private volatile ReadFailure failure;
+
+    Piece(ReadBuffer buffer) {
+      this.buffer = buffer;
+    }
+
+    @Override
+    public void onSuccess() {
+      end.complete(null);
+    }
+
+    @Override
+    public void onFailure(ReadFailure cause) {
+      failure = cause;
+      end.complete(null);
+    }
+
+    /**
+     * Waits without a limit of its own: every batch has a deadline.
+     *
+     * @return the buffer, to be released
+     */
+    ReadBuffer await() throws ReadException {
+      end.join();
+      if (failure != null) {
+        ReadBlockBuffer.release(buffer);
+        throw new ReadException(failure);
       }
-      throw e;
+      return buffer;
+    }
+
+    /** Releases the buffer as soon as the device is done with it. */
+    void giveUp() {
+      end.join();
+      ReadBlockBuffer.release(buffer);
     }
   }
 

@@ -61,7 +61,7 @@ final class FetchAttempt {
     context
         .locator()
         .locate(blocks.getFirst().shuffleId, fetch.executorId(), mapIds)
-        .whenComplete((located, error) -> fetch.step(blocks, () -> located(located)));
+        .whenComplete(fetch.step(blocks, (located, error) -> located(located)));
   }
 
   private void located(Located located) {
@@ -91,7 +91,7 @@ final class FetchAttempt {
           .transport()
           .connect(((PeerState.On) located.peer()).address())
           .whenComplete(
-              (connection, error) -> fetch.step(ready, () -> connected(connection, error, ready)));
+              fetch.step(ready, (connection, error) -> connected(connection, error, ready)));
     }
   }
 
@@ -166,7 +166,7 @@ final class FetchAttempt {
       new MemoryFetch(this, connection, sound).start();
     } else {
       DiskFetch disk = new DiskFetch(this, connection, sound);
-      fetch.onIo(disk::run);
+      fetch.runOnIo(disk::run);
     }
   }
 

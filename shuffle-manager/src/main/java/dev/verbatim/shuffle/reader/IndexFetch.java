@@ -73,8 +73,11 @@ final class IndexFetch {
   private boolean tryRead(boolean keeping) {
     arrange(keeping);
     Optional<ReadBuffer> acquired = context.transport().tryAcquire(bytes);
-    acquired.ifPresent(this::read);
-    return acquired.isPresent();
+    if (acquired.isEmpty()) {
+      return false;
+    }
+    read(acquired.get());
+    return true;
   }
 
   private boolean isInIndex(ShuffleBlock block) {
@@ -92,11 +95,10 @@ final class IndexFetch {
           keeping
               && block.output != whole
               && indexBytes <= MOST_WHOLE_BYTES - bytes
-              && context.indexes().claim(block, indexBytes);
+              && claim(block, indexBytes);
       if (claimed) {
         whole = block.output;
         wholeAt = bytes;
-        wholes.add(new Whole(block, wholeAt));
         bytes += indexBytes;
       }
       if (block.output == whole) { // all blocks of a shuffle have the same partitions
@@ -110,11 +112,20 @@ final class IndexFetch {
     }
   }
 
+  private boolean claim(ShuffleBlock block, int indexBytes) {
+    wholes.add(new Whole(block, bytes)); // first: what is claimed is known to be
+    boolean claimed = context.indexes().claim(block, indexBytes);
+    if (!claimed) {
+      wholes.removeLast();
+    }
+    return claimed;
+  }
+
   private void read(ReadBuffer buffer) {
     try {
       post(buffer);
     } catch (RuntimeException | Error e) {
-      buffer.release();
+      ReadBlockBuffer.release(buffer);
       throw e;
     }
   }
@@ -158,9 +169,11 @@ final class IndexFetch {
   }
 
   private void arrived(ReadBuffer buffer) {
-    List<ShuffleBlock> sound = new ArrayList<>(blocks.size());
-    List<ShuffleBlock> unsound = new ArrayList<>(0);
+    List<ShuffleBlock> sound;
+    List<ShuffleBlock> unsound;
     try {
+      sound = new ArrayList<>(blocks.size());
+      unsound = new ArrayList<>(0);
       ByteBuffer entries = buffer.asByteBuffer(0, bytes);
       for (int i = 0; i < starts.length; i++) {
         ShuffleBlock block = blocks.get(i);
@@ -174,21 +187,28 @@ final class IndexFetch {
         context.indexes().keep(whole.block(), offsets);
       }
       wholes.clear();
-    } finally {
-      dropWholes();
-      buffer.release();
+    } finally { // whatever is thrown
+      over(buffer);
     }
     attempt.placed(connection, sound, unsound);
   }
 
   private void failed(ReadBuffer buffer, ReadFailure failure) {
-    dropWholes();
-    buffer.release();
+    over(buffer);
     attempt.failed(failure, blocks);
   }
 
+  private void over(ReadBuffer buffer) {
+    try {
+      dropWholes();
+    } finally {
+      ReadBlockBuffer.release(buffer);
+    }
+  }
+
   private void dropWholes() {
-    wholes.forEach(whole -> context.indexes().drop(whole.block()));
-    wholes.clear();
+    while (!wholes.isEmpty()) {
+      context.indexes().drop(wholes.removeLast().block());
+    }
   }
 }

@@ -2,7 +2,6 @@ package dev.verbatim.shuffle.reader;
 
 import dev.verbatim.shuffle.fallback.FallbackReason;
 import dev.verbatim.shuffle.reader.PieceBatches.Piece;
-import dev.verbatim.shuffle.reader.RdmaFetch.Arrived;
 import dev.verbatim.shuffle.reader.ReadBlockBuffer.Slice;
 import dev.verbatim.transport.PeerConnection;
 import dev.verbatim.transport.ReadBuffer;
@@ -25,11 +24,17 @@ final class MemoryFetch {
 
   private static final int BATCHES_IN_FLIGHT = 2;
 
+  private static final Consumer<List<ShuffleBlock>> OVER = rest -> {};
+
   /** One batch: what goes where, and the references that it holds itself. */
   private record Landings(
       List<Piece> pieces, List<Slice> slices, List<ReadBuffer> buffers, List<ShuffleBlock> blocks) {
     Landings(List<Piece> pieces) {
-      this(pieces, new ArrayList<>(pieces.size()), new ArrayList<>(), blocksOf(pieces));
+      this(
+          pieces,
+          new ArrayList<>(pieces.size()),
+          new ArrayList<>(pieces.size()), // as many at most: a buffer that is got finds its place
+          blocksOf(pieces));
     }
 
     private static List<ShuffleBlock> blocksOf(List<Piece> pieces) {
@@ -62,6 +67,11 @@ final class MemoryFetch {
   /** What becomes of the blocks that are left over, since a failure; null without one. */
   private Consumer<List<ShuffleBlock>> ending;
 
+  /** Leaves them to TCP for an error. Made before it, for then there may be no memory. */
+  private final Consumer<List<ShuffleBlock>> breaking;
+
+  private Throwable error;
+
   MemoryFetch(FetchAttempt attempt, PeerConnection connection, List<ShuffleBlock> blocks) {
     this.fetch = attempt.fetch();
     this.attempt = attempt;
@@ -69,6 +79,10 @@ final class MemoryFetch {
     this.connection = connection;
     this.blocks = blocks;
     this.waiting = new PieceBatches(blocks);
+    this.breaking =
+        rest ->
+            fetch.fallback(
+                rest, FallbackReason.READ_FAILED, error == null ? "out of memory" : error);
   }
 
   void start() {
@@ -81,51 +95,60 @@ final class MemoryFetch {
       try {
         post(next);
       } catch (RuntimeException | Error e) {
-        ended(leave(FallbackReason.READ_FAILED, e.toString()));
+        ended(breakOff(e));
       }
     }
-    Consumer<List<ShuffleBlock>> end = null;
-    synchronized (this) {
-      if (ending != null && inFlight == 0) {
-        end = ending;
-        ending = rest -> {};
-        dropPartial();
-      }
+    Consumer<List<ShuffleBlock>> end = takeEnding();
+    if (end == null) {
+      return;
     }
-    if (end != null) {
-      try {
-        end.accept(blocks);
-      } catch (RuntimeException | Error e) {
-        fetch.fallback(blocks, FallbackReason.READ_FAILED, e.toString());
-      }
+    try {
+      dropPartial();
+      end.accept(blocks);
+    } catch (RuntimeException | Error e) {
+      fetch.fallback(blocks, FallbackReason.READ_FAILED, e);
     }
+  }
+
+  private synchronized Consumer<List<ShuffleBlock>> takeEnding() {
+    if (ending == null || inFlight > 0) {
+      return null;
+    }
+    Consumer<List<ShuffleBlock>> end = ending;
+    ending = OVER;
+    return end;
   }
 
   private synchronized List<Piece> poll() {
     if (ending != null || inFlight == BATCHES_IN_FLIGHT) {
       return null;
     }
-    List<Piece> batch = waiting.next();
-    if (batch.isEmpty()) {
+    try {
+      List<Piece> batch = waiting.next();
+      if (batch.isEmpty()) {
+        return null;
+      }
+      inFlight++;
+      return batch;
+    } catch (RuntimeException | Error e) { // the pieces that it was about come no second time
+      ending = breakOff(e);
       return null;
     }
-    inFlight++;
-    return batch;
   }
 
   private void post(List<Piece> pieces) {
     Landings batch = new Landings(pieces);
     try {
-      if (!findRoom(batch)) {
-        batch.release();
-        ended(leave(FallbackReason.POOL_EXHAUSTED, "for data"));
+      if (findRoom(batch)) {
+        read(batch);
         return;
       }
-      read(batch);
     } catch (RuntimeException | Error e) {
       batch.release();
       throw e;
     }
+    batch.release();
+    ended(rest -> fetch.fallback(rest, FallbackReason.POOL_EXHAUSTED, "for data"));
   }
 
   private boolean findRoom(Landings batch) {
@@ -174,55 +197,67 @@ final class MemoryFetch {
   }
 
   private void arrived(Landings batch) {
-    List<Arrived> complete = new ArrayList<>(batch.slices().size());
     Consumer<List<ShuffleBlock>> failed = null;
     try {
-      synchronized (this) {
-        for (int i = 0; i < batch.slices().size(); i++) {
-          keep(batch.pieces().get(i), batch.slices().get(i), complete);
-        }
+      Arrivals complete = null;
+      try {
+        complete = new Arrivals(batch.slices().size());
+        keep(batch, complete);
+      } catch (RuntimeException | Error e) { // some blocks will never be whole
+        failed = breakOff(e);
       }
-    } catch (RuntimeException | Error e) {
-      failed = leave(FallbackReason.READ_FAILED, e.toString());
-    }
-    batch.release();
-    try {
-      fetch.deliver(complete);
+      if (complete != null) {
+        complete.deliver(fetch);
+      }
     } finally { // whatever is thrown, memory that is used up above all: other batches go on
-      ended(failed);
-      goOn();
+      over(batch, failed);
     }
   }
 
-  private void keep(Piece piece, Slice slice, List<Arrived> complete) {
+  private synchronized void keep(Landings batch, Arrivals complete) {
+    for (int i = 0; i < batch.slices().size(); i++) {
+      keep(batch.pieces().get(i), batch.slices().get(i), complete);
+    }
+  }
+
+  private void keep(Piece piece, Slice slice, Arrivals complete) {
     ShuffleBlock block = piece.block();
     if (piece.length() == block.length) {
-      Arrived arrived = new Arrived(block, new ReadBlockBuffer(List.of(slice)));
+      complete.add(block, new ReadBlockBuffer(List.of(slice)));
       slice.buffer().retain();
-      complete.add(arrived);
       return;
     }
     TreeMap<Long, Slice> slices = partial.computeIfAbsent(block, key -> new TreeMap<>());
     slices.put(piece.position(), slice);
     slice.buffer().retain();
     if (slices.values().stream().mapToLong(Slice::length).sum() == block.length) {
-      complete.add(new Arrived(block, new ReadBlockBuffer(List.copyOf(slices.values()))));
+      complete.add(block, new ReadBlockBuffer(List.copyOf(slices.values())));
       partial.remove(block);
     }
   }
 
   private void failed(ReadFailure cause, Landings batch) {
-    batch.release();
+    Consumer<List<ShuffleBlock>> failed = breaking;
     try {
+      failed = rest -> attempt.retry(cause, rest);
       attempt.leaveGuilty(cause, batch.blocks());
     } finally {
-      ended(rest -> attempt.retry(cause, rest));
+      over(batch, failed);
+    }
+  }
+
+  private void over(Landings batch, Consumer<List<ShuffleBlock>> failed) {
+    try {
+      batch.release();
+    } finally {
+      ended(failed);
       goOn();
     }
   }
 
-  private Consumer<List<ShuffleBlock>> leave(FallbackReason reason, String detail) {
-    return rest -> fetch.fallback(rest, reason, detail);
+  private synchronized Consumer<List<ShuffleBlock>> breakOff(Throwable e) {
+    error = e;
+    return breaking;
   }
 
   /**
@@ -237,7 +272,7 @@ final class MemoryFetch {
     }
   }
 
-  private void dropPartial() {
+  private synchronized void dropPartial() {
     partial
         .values()
         .forEach(

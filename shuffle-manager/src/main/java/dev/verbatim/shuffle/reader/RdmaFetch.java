@@ -7,7 +7,7 @@ import dev.verbatim.transport.ReadListener;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -21,8 +21,8 @@ final class RdmaFetch {
   private static final ThrottledLog LOG =
       new ThrottledLog(LoggerFactory.getLogger(RdmaFetch.class));
 
-  /** A block that is there. */
-  record Arrived(ShuffleBlock block, ReadBlockBuffer data) {}
+  private static final ReadFailure NO_THREAD =
+      new ReadFailure(ReadFailure.Kind.OTHER, "no thread, and no memory to say why");
 
   private final FetchContext context;
   private final TcpFetch tcp;
@@ -66,32 +66,36 @@ final class RdmaFetch {
   }
 
   /**
-   * Runs a step on a worker; what it throws ends in TCP, so that no block is ever forgotten.
+   * What takes the end of a future and goes on with it on a worker. What is thrown ends in TCP, so
+   * that no block is ever forgotten. To be made before the future is: its end may find no memory.
    *
    * @param some blocks that the step is about
    */
-  void step(Collection<ShuffleBlock> some, Runnable action) {
-    try {
-      context.workers().execute(() -> run(some, action));
-    } catch (RejectedExecutionException | OutOfMemoryError e) {
-      fallback(some, FallbackReason.READ_FAILED, noThread(e));
-    }
+  <T> BiConsumer<T, Throwable> step(
+      Collection<ShuffleBlock> some, BiConsumer<T, Throwable> action) {
+    return (value, error) -> {
+      try {
+        context.workers().execute(() -> run(some, () -> action.accept(value, error)));
+      } catch (RuntimeException | Error e) {
+        fallback(some, FallbackReason.READ_FAILED, e);
+      }
+    };
   }
 
   private void run(Collection<ShuffleBlock> some, Runnable action) {
     try {
       action.run();
     } catch (RuntimeException | Error e) {
-      try {
-        LOG.warn(executorId(), "A fetch from executor " + executorId() + " failed", e);
-      } finally { // there may be no memory to say so
-        fallback(some, FallbackReason.READ_FAILED, e.toString());
-      }
+      leave(some, e);
     }
   }
 
-  private static String noThread(Throwable e) {
-    return "stopped, or no thread: " + e.getMessage();
+  private void leave(Collection<ShuffleBlock> some, Throwable e) {
+    try {
+      LOG.warn(executorId(), "A fetch from executor " + executorId() + " failed", e);
+    } finally { // there may be no memory to say so
+      fallback(some, FallbackReason.READ_FAILED, e);
+    }
   }
 
   /**
@@ -102,48 +106,69 @@ final class RdmaFetch {
    */
   ReadListener listener(
       Collection<ShuffleBlock> some, Runnable success, Consumer<ReadFailure> failure) {
-    return new ReadListener() {
-      @Override
-      public void onSuccess() {
-        hop(success);
-      }
-
-      @Override
-      public void onFailure(ReadFailure cause) {
-        hop(() -> failure.accept(cause));
-      }
-
-      private void hop(Runnable action) {
-        try {
-          context.workers().execute(() -> run(some, action));
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
-          // Here and now: the buffers must be released whatever happens.
-          run(some, () -> failure.accept(new ReadFailure(ReadFailure.Kind.OTHER, noThread(e))));
-        }
-      }
-    };
+    return new BatchEnd(some, success, failure);
   }
 
-  /** Delivers blocks that arrived by RDMA; takes over the caller's references to the data. */
-  void deliver(List<Arrived> complete) {
-    for (Arrived arrived : complete) {
+  private final class BatchEnd implements ReadListener {
+    private final Collection<ShuffleBlock> some;
+    private final Runnable success;
+    private final Consumer<ReadFailure> failure;
+    private final HandOver handOver = new HandOver(this::goOn, this::refused);
+    private ReadFailure cause;
+
+    BatchEnd(Collection<ShuffleBlock> some, Runnable success, Consumer<ReadFailure> failure) {
+      this.some = some;
+      this.success = success;
+      this.failure = failure;
+    }
+
+    @Override
+    public void onSuccess() {
+      handOver.to(context.workers());
+    }
+
+    @Override
+    public void onFailure(ReadFailure cause) {
+      this.cause = cause;
+      handOver.to(context.workers());
+    }
+
+    /** Here and now: the buffers must be released whatever happens. */
+    private void refused(Throwable thrown) {
+      cause = noThread(thrown);
+      goOn();
+    }
+
+    private void goOn() {
       try {
-        deliver(arrived.block(), arrived.data());
+        if (cause == null) {
+          success.run();
+        } else {
+          failure.accept(cause);
+        }
       } catch (RuntimeException | Error e) {
-        fallback(List.of(arrived.block()), FallbackReason.READ_FAILED, e.toString());
+        leave(some, e);
       }
     }
   }
 
-  private void deliver(ShuffleBlock block, ReadBlockBuffer data) {
+  private static ReadFailure noThread(Throwable thrown) {
+    try {
+      return new ReadFailure(
+          ReadFailure.Kind.OTHER, "stopped, or no thread: " + thrown.getMessage());
+    } catch (OutOfMemoryError e) {
+      return NO_THREAD;
+    }
+  }
+
+  /** Delivers a block that arrived by RDMA; takes over the caller's reference to the data. */
+  void deliver(ShuffleBlock block, ReadBlockBuffer data) {
     try {
       // Before: Spark may ask again, while the listener still runs. And what is thrown here leaves
       // the block unsettled.
       delivered.add(block);
       if (settle(block)) {
-        // Counted before: the task may end, and report, while the listener still runs.
-        context.counters().blockByRdma(data.size());
-        boolean taken = tcp.receiver().success(block.id, data);
+        boolean taken = tell(block, data);
         if (!taken || !data.wanted()) {
           context.counters().blockByRdmaUnwanted(data.size());
         }
@@ -151,6 +176,18 @@ final class RdmaFetch {
     } finally {
       giveUp(block, data);
     }
+  }
+
+  /** Whatever counting throws, the receiver of a settled block hears of it: nobody else would. */
+  private boolean tell(ShuffleBlock block, ManagedBuffer data) {
+    boolean taken;
+    try {
+      // Before: the task may end, and report, while the listener still runs.
+      context.counters().blockByRdma(data.size());
+    } finally {
+      taken = tcp.receiver().success(block.id, data);
+    }
+    return taken;
   }
 
   /** A receiver that releases too often has spoilt its own block; the others go on. */
@@ -165,32 +202,52 @@ final class RdmaFetch {
   /** Delivers a block that arrived by RDMA and lies in a file. */
   void deliverFile(ShuffleBlock block, ManagedBuffer data) {
     delivered.add(block);
-    if (settle(block)) {
-      context.counters().blockByRdma(data.size());
-      if (!tcp.receiver().success(block.id, data)) {
-        context.counters().blockByRdmaUnwanted(data.size());
-      }
+    if (settle(block) && !tell(block, data)) {
+      context.counters().blockByRdmaUnwanted(data.size());
     }
   }
 
-  /** Leaves those of the blocks that are not settled yet to TCP. */
-  void fallback(Collection<ShuffleBlock> some, FallbackReason reason, String detail) {
-    // All that needs memory comes first: who is settled is fetched, whatever is thrown.
-    List<String> ids = new ArrayList<>(some.size());
-    Runnable fetch = () -> tcp.fetch(ids);
-    for (ShuffleBlock block : some) {
-      if (settle(block)) {
-        ids.add(block.id);
+  /**
+   * Leaves those of the blocks that are not settled yet to TCP.
+   *
+   * @param detail what was seen: a text, or what was thrown
+   */
+  void fallback(Collection<ShuffleBlock> some, FallbackReason reason, Object detail) {
+    List<String> ids;
+    HandOver fetch;
+    try { // all that needs memory comes first: who is settled is fetched, whatever is thrown
+      ids = new ArrayList<>(some.size());
+      fetch = onIo(fetchOf(ids));
+      for (ShuffleBlock block : some) {
+        if (settle(block)) {
+          ids.add(block.id);
+        }
       }
+    } catch (RuntimeException | Error e) {
+      refuse(some, e);
+      return;
     }
     if (ids.isEmpty()) {
       return;
     }
     try {
       context.counters().fallback(reason, ids.size());
-      context.log().note(reason, executorId(), detail);
+      context.log().note(reason, executorId(), String.valueOf(detail));
     } finally {
-      onIo(fetch);
+      fetch.to(context.io());
+    }
+  }
+
+  private Runnable fetchOf(List<String> ids) {
+    return () -> tcp.fetch(ids);
+  }
+
+  /** Without memory for TCP either: the task hears so, or it would wait for ever. */
+  private void refuse(Collection<ShuffleBlock> some, Throwable cause) {
+    for (ShuffleBlock block : some) {
+      if (settle(block)) {
+        tcp.receiver().failure(block.id, cause);
+      }
     }
   }
 
@@ -199,13 +256,13 @@ final class RdmaFetch {
     return some.stream().filter(block -> !block.settled).toList();
   }
 
-  void onIo(Runnable action) {
-    try {
-      context.io().execute(action);
-    } catch (RejectedExecutionException | OutOfMemoryError e) {
-      // Without a thread more: nobody else would fetch these blocks.
-      action.run();
-    }
+  /** Runs what may block on a thread of its own, or without one here: nobody else would. */
+  void runOnIo(Runnable action) {
+    onIo(action).to(context.io());
+  }
+
+  private static HandOver onIo(Runnable action) {
+    return new HandOver(action, thrown -> action.run());
   }
 
   private synchronized boolean settle(ShuffleBlock block) {

@@ -26,14 +26,19 @@ record TcpFetch(
 
   /** May block for a connect. Failures go to the receiver, as Spark's own do. */
   void fetch(Collection<String> blockIds) {
-    String[] ids = blockIds.toArray(String[]::new);
-    Once once = new Once();
+    Once once = null;
     try {
+      String[] ids = blockIds.toArray(String[]::new);
+      once = new Once();
       stock.fetchBlocks(host, port, executorId, ids, once, files);
     } catch (Throwable e) {
       // On a thread of ours nobody else would tell the task, which would wait for ever.
-      for (String id : ids) {
-        once.onBlockFetchFailure(id, e);
+      for (String id : blockIds) {
+        if (once == null) {
+          receiver.failure(id, e);
+        } else {
+          once.onBlockFetchFailure(id, e);
+        }
       }
     }
   }
@@ -44,16 +49,28 @@ record TcpFetch(
 
     @Override
     public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
-      if (ended.add(blockId)) {
-        counters.blockByTcp(data.size());
-        receiver.success(blockId, data);
+      if (isFirst(blockId)) {
+        try {
+          counters.blockByTcp(data.size());
+        } finally { // whatever is thrown, the task waits for it
+          receiver.success(blockId, data);
+        }
       }
     }
 
     @Override
     public void onBlockFetchFailure(String blockId, Throwable exception) {
-      if (ended.add(blockId)) {
+      if (isFirst(blockId)) {
         receiver.failure(blockId, exception);
+      }
+    }
+
+    /** Rather twice than never, where there is no memory to note it. */
+    private boolean isFirst(String blockId) {
+      try {
+        return ended.add(blockId);
+      } catch (OutOfMemoryError e) {
+        return true;
       }
     }
   }

@@ -7,6 +7,7 @@ import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyString;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.spy;
 
 import dev.verbatim.shuffle.fallback.FallbackReason;
 import dev.verbatim.shuffle.metrics.CounterSnapshot;
@@ -32,7 +33,7 @@ abstract class BlockStoreClientFixture {
   static final byte[] STOCK = "by Spark's own transfer".getBytes();
 
   final FakePeer peer = new FakePeer();
-  final ShuffleCounters counters = new ShuffleCounters();
+  final ShuffleCounters counters = spy(new ShuffleCounters());
   final BlockStoreClient stock = mock(BlockStoreClient.class);
   final Map<Long, MapOutputLocation> outputs = new HashMap<>();
   final List<List<String>> stockCalls = new ArrayList<>();

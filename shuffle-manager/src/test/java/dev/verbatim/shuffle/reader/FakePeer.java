@@ -6,6 +6,7 @@ import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.mockConstruction;
+import static org.mockito.Mockito.spy;
 import static org.mockito.Mockito.when;
 
 import dev.verbatim.shuffle.fallback.FallbackLog;
@@ -79,7 +80,7 @@ final class FakePeer implements AutoCloseable {
   IntPredicate badReleases = nth -> false;
 
   /** What this executor keeps of the peer's indexes. */
-  final IndexCache indexes = new IndexCache();
+  final IndexCache indexes = spy(new IndexCache());
 
   /** Partitions of each map output, as far as it is asked for; 0 without one. */
   int partitions;

@@ -3,6 +3,8 @@ package dev.verbatim.shuffle.reader;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
@@ -103,6 +105,34 @@ class FetchToDiskTest extends BlockStoreClientFixture {
 
     assertOnlyFallback(FallbackReason.DOWNLOAD_FAILED, "shuffle_3_10_0");
     verify(file).delete();
+  }
+
+  @Test
+  void shouldTellOfABlockInAFileAndKeepItForCleaningWhenCountingThrows(@TempDir Path folder) {
+    byte[] data = output(10, 1 << 30, 33, 44);
+    doThrow(new InternalError("test")).when(counters).blockByRdma(anyLong());
+    DownloadFileManager files = files(folder, true);
+
+    client.fetchBlocks(
+        "host", 1, "1", new String[] {"shuffle_3_10_0", "shuffle_3_10_1"}, listener, files);
+
+    assertArrayEquals(part(data, 0, 33), delivered.get("shuffle_3_10_0"));
+    assertArrayEquals(STOCK, delivered.get("shuffle_3_10_1"));
+    verify(files).registerTempFileToClean(any());
+  }
+
+  /** The thread that waits for the piece would wait for ever. */
+  @Test
+  void shouldUseTcpWhenABufferCannotBeGivenBackAfterAReadToDiskHasFailed(@TempDir Path folder) {
+    output(10, 1 << 30, 33);
+    peer.failures =
+        number -> number == 1 ? new ReadFailure(ReadFailure.Kind.DEADLINE, "10 s") : null;
+    peer.badReleases = nth -> nth == 2; // the first is of index entries
+
+    client.fetchBlocks(
+        "host", 1, "1", new String[] {"shuffle_3_10_0"}, listener, files(folder, true));
+
+    assertOnlyFallback(FallbackReason.READ_FAILED, "shuffle_3_10_0");
   }
 
   private DownloadFileManager files(Path folder, boolean keep) {
