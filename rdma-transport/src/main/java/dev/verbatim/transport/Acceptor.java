@@ -93,35 +93,45 @@ final class Acceptor {
 
   private void onRequest(CmEvent event) {
     CmEndpoint endpoint = endpoints.adopt(event.id(), this::onEvent);
-    Handshake.Checked checked = handshake.check(event.privateData());
-    Refusal refusal = checked.refusal() != null ? checked.refusal() : obstacle(endpoint);
-    int depth = 0;
-    if (refusal == null) {
-      // What the peer's device allows travels in the request; what it wants, in the private data.
-      int wanted = Math.min(event.responderResources(), checked.request().readDepth());
-      depth = QueueLimits.depth(wanted, port.limits().responderDepth());
-      refusal = depth == 0 ? Refusal.NO_READ : null;
+    Refusal refusal = Refusal.ERROR;
+    Throwable thrown = null;
+    try {
+      refusal = answer(endpoint, event);
+    } catch (VerbsException | RuntimeException | Error e) {
+      forget(endpoint);
+      thrown = e;
     }
     if (refusal != null) {
       refuse(endpoint, refusal);
-      return;
+    }
+    if (thrown != null) { // last: there may be no memory to say so
+      LOG.warn("A connection cannot be accepted: {}", thrown.toString());
+    }
+  }
+
+  /** Accepts a request, or says why not. */
+  private Refusal answer(CmEndpoint endpoint, CmEvent event) throws VerbsException {
+    Handshake.Checked checked = handshake.check(event.privateData());
+    Refusal refusal = checked.refusal() != null ? checked.refusal() : obstacle(endpoint);
+    if (refusal != null) {
+      return refusal;
+    }
+    // What the peer's device allows travels in the request; what it wants, in the private data.
+    int wanted = Math.min(event.responderResources(), checked.request().readDepth());
+    int depth = QueueLimits.depth(wanted, port.limits().responderDepth());
+    if (depth == 0) {
+      return Refusal.NO_READ;
     }
     Handshake.Source from = checked.request().source();
     replace(from);
     int key = table.reserve();
     if (key < 0) {
-      refuse(endpoint, Refusal.BUDGET);
-      return;
+      return Refusal.BUDGET;
     }
     accepted.put(endpoint, new Accepted(from, key, System.nanoTime()));
     byPeer.put(from, endpoint);
-    try {
-      accept(endpoint, checked.request(), event, depth);
-    } catch (VerbsException | RuntimeException | Error e) {
-      LOG.warn("A connection cannot be accepted: {}", e.toString());
-      forget(endpoint);
-      refuse(endpoint, Refusal.ERROR);
-    }
+    accept(endpoint, checked.request(), event, depth);
+    return null;
   }
 
   private Refusal obstacle(CmEndpoint endpoint) {
@@ -155,10 +165,13 @@ final class Acceptor {
   }
 
   private void refuse(CmEndpoint endpoint, Refusal reason) {
-    counters.refused(reason);
-    LOG.debug("A connection is refused: {}", reason.meaning());
-    endpoint.reject(Handshake.refuse(reason));
-    endpoint.destroy();
+    try {
+      counters.refused(reason);
+      LOG.debug("A connection is refused: {}", reason.meaning());
+      endpoint.reject(Handshake.refuse(reason));
+    } finally {
+      endpoint.destroy();
+    }
   }
 
   private void onEvent(CmEndpoint endpoint, CmEvent event) {

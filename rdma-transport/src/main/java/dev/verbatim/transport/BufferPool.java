@@ -77,11 +77,21 @@ final class BufferPool {
       for (Slab slab : slabs) {
         long offset = slab.take(size);
         if (offset >= 0) {
-          usedBytes += size;
-          return new ReadBuffer(this, slab, offset, size, length);
+          return buffer(slab, offset, size, length);
         }
       }
       return null;
+    }
+  }
+
+  private ReadBuffer buffer(Slab slab, long offset, long size, long length) {
+    try {
+      ReadBuffer buffer = new ReadBuffer(this, slab, offset, size, length);
+      usedBytes += size;
+      return buffer;
+    } catch (RuntimeException | Error e) { // without memory for it the slice has no owner
+      slab.give(offset, size);
+      throw e;
     }
   }
 

@@ -168,33 +168,40 @@ final class CmEndpoint {
 
   /**
    * Tells the peer that the connection ends and moves the queue pair to the error state; nothing
-   * while the port is down.
+   * while the port is down. Best effort, as to destroy the queue pair does the rest.
    */
   void disconnect() {
-    if (!owner.mayDisconnect()) {
+    try {
+      if (!destroyed && owner.mayDisconnect()) {
+        rdmaCm.disconnect(id);
+      }
+    } catch (VerbsException | RuntimeException | Error e) {
+      LOG.debug("{}", e.toString());
+    }
+  }
+
+  /**
+   * After this the device touches no buffer of the queue pair's work requests any more. To be
+   * called again when it has thrown.
+   */
+  void destroyQueuePair() {
+    if (!hasQueuePair) {
       return;
     }
-    try {
-      rdmaCm.disconnect(id);
-    } catch (VerbsException e) {
-      LOG.debug("{}", e.getMessage());
-    }
-  }
-
-  /** After this the device touches no buffer of the queue pair's work requests any more. */
-  void destroyQueuePair() {
-    if (hasQueuePair) {
-      hasQueuePair = false;
+    if (RdmaCmId.QP.getAddress(id) != 0) { // or else it was destroyed before something was thrown
       rdmaCm.destroyQp(id);
-      owner.counters().queuePairs.decrementAndGet();
     }
+    hasQueuePair = false;
+    owner.counters().queuePairs.decrementAndGet();
   }
 
-  /** Gives up the identifier; events of it that are on their way are dropped. */
+  /**
+   * Gives up the identifier; events of it that are on their way are dropped. Throws nothing: what
+   * cannot be destroyed now will be tried again.
+   */
   void destroy() {
     if (!destroyed) {
       destroyed = true;
-      destroyQueuePair();
       owner.remove(this);
     }
   }

@@ -22,6 +22,8 @@ final class CmEndpoints {
   /** Events taken at a time: a flood of requests must not keep the thread from its other work. */
   static final int MOST_EVENTS = 128;
 
+  private static final long TRY_AGAIN_NANOS = 1_000_000_000L;
+
   private static final Logger LOG = LoggerFactory.getLogger(CmEndpoints.class);
 
   private final RdmaCm rdmaCm;
@@ -31,11 +33,13 @@ final class CmEndpoints {
   private final Map<Long, CmEndpoint> endpoints = new HashMap<>();
 
   /**
-   * Identifiers given up while the port is down. Disconnecting or destroying one sends a message to
-   * the peer, and Soft-RoCE's queue pair for such messages does not recover from sending on a link
-   * that is down.
+   * Identifiers given up while the port is down, or that could not be destroyed. Disconnecting or
+   * destroying one sends a message to the peer, and Soft-RoCE's queue pair for such messages does
+   * not recover from sending on a link that is down.
    */
   private final List<CmEndpoint> parked = new ArrayList<>();
+
+  private long nextTryNanos = System.nanoTime();
 
   private final Set<Integer> refusedOptions = new HashSet<>();
 
@@ -74,8 +78,12 @@ final class CmEndpoints {
       if (event.address() == 0) {
         return;
       }
-      CmEvent copy = CmEvent.of(event);
-      rdmaCm.ackCmEvent(event);
+      CmEvent copy;
+      try {
+        copy = CmEvent.of(event);
+      } finally { // or else its identifier could never be destroyed
+        rdmaCm.ackCmEvent(event);
+      }
       dispatch(copy);
     }
   }
@@ -108,18 +116,44 @@ final class CmEndpoints {
   }
 
   void remove(CmEndpoint endpoint) {
-    endpoints.remove(endpoint.id().address());
-    if (monitor.mayTalk()) {
-      endpoint.destroyId();
-    } else {
-      parked.add(endpoint);
+    try {
+      endpoints.remove(endpoint.id().address());
+      endpoint.destroyQueuePair();
+      if (monitor.mayTalk()) {
+        endpoint.destroyId();
+        return;
+      }
+    } catch (Throwable e) {
+      WakeUp.say(e, LOG, "A connection's identifier could not be destroyed, which is tried again");
+    }
+    parked.add(endpoint);
+  }
+
+  /** Destroys what was given up while the port was down, and what could not be destroyed. */
+  void destroyParked() {
+    for (int i = parked.size() - 1; i >= 0; i--) {
+      try {
+        parked.get(i).destroyQueuePair();
+        parked.get(i).destroyId();
+        parked.remove(i); // not before: whatever is thrown, it is there still
+      } catch (Throwable e) {
+        WakeUp.say(e, LOG, "A connection's identifier stays, which is tried again");
+      }
     }
   }
 
-  /** Destroys what was given up while the port was down. */
-  void destroyParked() {
-    parked.forEach(CmEndpoint::destroyId);
-    parked.clear();
+  /** Tries again what could not be destroyed. */
+  long tick(long now) {
+    if (parked.isEmpty()) {
+      return Long.MAX_VALUE;
+    }
+    if (now - nextTryNanos >= 0) {
+      nextTryNanos = now + TRY_AGAIN_NANOS;
+      if (monitor.mayTalk()) {
+        destroyParked();
+      }
+    }
+    return Math.max(0, nextTryNanos - now);
   }
 
   int size() {

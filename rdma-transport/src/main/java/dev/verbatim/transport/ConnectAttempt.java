@@ -23,6 +23,9 @@ final class ConnectAttempt {
   /** For ever: a peer that is only slow is told by our own deadline. */
   static final int RNR_RETRY_COUNT = 7;
 
+  private static final ConnectException NO_MEMORY =
+      new ConnectException("no connection, and no memory to say why");
+
   /** What an attempt needs of its maker. */
   interface Owner extends PeerConnection.Owner {
     OpenPort port();
@@ -264,11 +267,17 @@ final class ConnectAttempt {
         owner.table().release(key);
       }
     }
-    owner.failed(
-        this,
-        new ConnectException(
-            "no connection from " + owner.ownAddress() + " to " + peer + ", " + step + ": " + why,
-            cause));
+    owner.failed(this, reason(why, cause));
+  }
+
+  private ConnectException reason(String why, Throwable cause) {
+    try {
+      return new ConnectException(
+          "no connection from " + owner.ownAddress() + " to " + peer + ", " + step + ": " + why,
+          cause);
+    } catch (OutOfMemoryError e) {
+      return NO_MEMORY;
+    }
   }
 
   private static String failure(CmEvent event) {

@@ -153,8 +153,9 @@ final class Connector implements ConnectAttempt.Owner {
         peer.attempt.fail(why, null);
       }
     }
+    ReadFailure failure = new ReadFailure(kind, why);
     for (PeerConnection connection : open) {
-      connection.fail(new ReadFailure(kind, why));
+      connection.fail(failure);
     }
   }
 
@@ -216,17 +217,20 @@ final class Connector implements ConnectAttempt.Owner {
 
   @Override
   public void failed(ConnectAttempt attempt, ConnectException reason) {
-    counters.connectsFailed.increment();
-    if (monitor.isActive()) {
-      backoff.failed(attempt.peer().name(), System.nanoTime());
-    }
-    synchronized (lock) {
-      if (peers.get(attempt.peer().name()) instanceof Peer now && now.attempt == attempt) {
-        peers.remove(attempt.peer().name());
+    try {
+      counters.connectsFailed.increment();
+      if (monitor.isActive()) {
+        backoff.failed(attempt.peer().name(), System.nanoTime());
       }
+      LOG.debug("{}", reason.getMessage());
+    } finally { // whatever is thrown, somebody waits
+      synchronized (lock) {
+        if (peers.get(attempt.peer().name()) instanceof Peer now && now.attempt == attempt) {
+          peers.remove(attempt.peer().name());
+        }
+      }
+      attempt.future().completeExceptionally(reason);
     }
-    LOG.debug("{}", reason.getMessage());
-    attempt.future().completeExceptionally(reason);
   }
 
   @Override
@@ -234,13 +238,25 @@ final class Connector implements ConnectAttempt.Owner {
     loop.execute(() -> tearDownNow(connection));
   }
 
-  private void tearDownNow(PeerConnection connection) {
+  /** Throws nothing: what has not come to its end is asked for again. */
+  private boolean tearDownNow(PeerConnection connection) {
+    try {
+      endSteps(connection);
+      return true;
+    } catch (Throwable e) {
+      WakeUp.say(e, LOG, "A connection could not be closed, which is tried again");
+      return false;
+    }
+  }
+
+  /** The steps to a connection's end, each of which may be taken again after one has thrown. */
+  private void endSteps(PeerConnection connection) {
     String name = connection.peer().name();
-    if (isSilence(connection.cause().kind()) && monitor.isActive()) {
+    if (!connection.counted && isSilence(connection.cause().kind()) && monitor.isActive()) {
       backoff.failed(name, System.nanoTime());
+      connection.counted = true;
     }
     synchronized (lock) {
-      connections.remove(connection);
       if (peers.get(name) instanceof Peer now && now.connection == connection) {
         peers.remove(name);
       }
@@ -250,17 +266,40 @@ final class Connector implements ConnectAttempt.Owner {
       endpoint.destroyQueuePair();
     }
     // The device is done with the buffers; what completed before is still in the queue.
-    poller.execute(
-        () -> {
-          connection.retired();
-          for (SendQueue queue : connection.queues()) {
-            table.release(queue.key());
-          }
-        });
+    poller.execute(() -> retire(connection));
     for (CmEndpoint endpoint : connection.endpoints()) {
       endpoint.destroy();
     }
+    synchronized (lock) {
+      connections.remove(connection);
+    }
     LOG.debug("The connection to {} is closed", connection.peer());
+  }
+
+  private void retire(PeerConnection connection) {
+    if (connection.retired()) {
+      for (SendQueue queue : connection.queues()) {
+        table.release(queue.key());
+      }
+    }
+  }
+
+  /**
+   * Tears down, when the event thread has ended, what it could not.
+   *
+   * @return whether nothing is left
+   */
+  boolean tearDownRest() {
+    List<PeerConnection> rest;
+    synchronized (lock) {
+      rest = List.copyOf(connections);
+    }
+    boolean all = true;
+    for (PeerConnection connection : rest) {
+      connection.fail(new ReadFailure(ReadFailure.Kind.DISCONNECTED, "the transport is closed"));
+      all &= tearDownNow(connection);
+    }
+    return all;
   }
 
   /** A peer that does not answer now will hardly answer a new connection's READs. */

@@ -265,13 +265,13 @@ public final class EndpointGroup implements AutoCloseable {
 
   /** The endpoint's queue pair is destroyed: what is left of it is told by the poller. */
   void retire(EndpointLink link) {
-    links.remove(link);
     RdmaEndpoint endpoint = link.endpoint();
     poller.execute(
         () -> {
           table.release(endpoint.key());
           endpoint.retired();
         });
+    links.remove(link); // last: as long as it is here its end is tried again
   }
 
   void executeOnPoller(Runnable task) {

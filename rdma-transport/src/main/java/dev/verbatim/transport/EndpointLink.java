@@ -29,11 +29,14 @@ final class EndpointLink {
   private boolean mayDisconnect;
   private boolean established;
   private boolean over;
+  private long endTriedNanos;
+  private boolean retired;
 
   EndpointLink(EndpointGroup group, RdmaEndpoint endpoint, long nowNanos) {
     this.group = group;
     this.endpoint = endpoint;
     this.deadlineNanos = nowNanos + group.config().connectTimeout().toNanos();
+    this.endTriedNanos = nowNanos;
     endpoint.onTearDown(this::tearDown);
   }
 
@@ -201,15 +204,24 @@ final class EndpointLink {
     endpoint.fail(thrown instanceof VerbsException ? thrown.getMessage() : thrown.toString());
   }
 
-  /** Ends a connect that takes too long. */
+  /**
+   * Ends a connect that takes too long, and begins an end anew that was not reached: something may
+   * be thrown on the way.
+   */
   void checkDeadline(long nowNanos) {
+    if (endpoint.cause() != null) {
+      if (nowNanos - endTriedNanos >= PeerConnection.TEAR_DOWN_AGAIN_NANOS) {
+        end();
+      }
+      return;
+    }
     if (!established && !over && deadlineNanos - nowNanos <= 0) {
       endpoint.fail("no answer within " + group.config().connectTimeout().toMillis() + " ms");
     }
   }
 
   long deadlineNanos() {
-    return established ? Long.MAX_VALUE : deadlineNanos;
+    return established || over ? Long.MAX_VALUE : deadlineNanos;
   }
 
   /**
@@ -218,10 +230,14 @@ final class EndpointLink {
    * them along.
    */
   private void tearDown() {
-    if (over) {
-      return;
+    if (!over) {
+      end();
     }
+  }
+
+  private void end() {
     over = true;
+    endTriedNanos = System.nanoTime();
     if (cm != null && mayDisconnect) {
       cm.disconnect();
     }
@@ -229,10 +245,14 @@ final class EndpointLink {
   }
 
   private void destroy() {
+    if (retired) {
+      return;
+    }
     if (cm != null) {
       cm.destroyQueuePair();
     }
     group.retire(this);
+    retired = true;
     if (cm != null) {
       cm.destroy();
     }

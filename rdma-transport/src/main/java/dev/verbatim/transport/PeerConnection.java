@@ -3,6 +3,8 @@ package dev.verbatim.transport;
 import dev.verbatim.verbs.VerbsException;
 import dev.verbatim.verbs.WcStatus;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An established way to one peer: one or several queue pairs. Thread-safe; every method may be
@@ -15,6 +17,9 @@ public final class PeerConnection {
   /** So many first batches are timed one by one; of later ones each 17th, for 17. */
   static final int TIMED_SINGLY = 1024;
 
+  /** After so long a tear-down that has not come to its end is asked for again. */
+  static final long TEAR_DOWN_AGAIN_NANOS = 1_000_000_000L;
+
   /** A prime, so that kinds of batches that come by turns are all met. */
   static final int TIMED_EVERY = 17;
 
@@ -26,15 +31,20 @@ public final class PeerConnection {
 
     long readTimeoutNanos();
 
-    /** Destroys the queue pairs, then calls {@link PeerConnection#retired} on the poller. */
+    /**
+     * Destroys the queue pairs, then calls {@link PeerConnection#retired} on the poller. Asked for
+     * again as long as that has not been done: something may be thrown on the way.
+     */
     void tearDown(PeerConnection connection);
 
-    /** Ends a batch that was never posted, on the poller's thread. */
+    /** Ends a batch that was never posted, on the poller's thread; what it throws it has not. */
     void end(ReadBatch batch, ReadFailure failure);
 
     /** The device is lost for this process. */
     void deviceFailed(String why);
   }
+
+  private static final Logger LOG = LoggerFactory.getLogger(PeerConnection.class);
 
   private final PeerAddress peer;
   private final Owner owner;
@@ -45,6 +55,8 @@ public final class PeerConnection {
 
   // Guarded by the lock.
   private ReadFailure cause;
+  private long tearDownAskedNanos;
+  private boolean over;
   private ReadBatch oldest;
   private ReadBatch newest;
   private int nextQueue;
@@ -54,6 +66,9 @@ public final class PeerConnection {
   private long lastUsedNanos = System.nanoTime();
 
   private volatile boolean open = true;
+
+  /** The failure is counted against the peer, for its owner. */
+  boolean counted;
 
   PeerConnection(PeerAddress peer, Owner owner, SendQueue[] queues, CmEndpoint[] endpoints) {
     this.peer = peer;
@@ -95,13 +110,22 @@ public final class PeerConnection {
           }
         } catch (VerbsException | RuntimeException | Error e) {
           // Thrown on, it would be told twice: the batch is this connection's already.
-          batch.failure = notPosted(e);
+          batch.failure = ReadFailures.notPosted(e);
           failLocked(batch.failure);
         }
       }
     }
     if (down != null) {
+      endUnposted(batch, down);
+    }
+  }
+
+  private void endUnposted(ReadBatch batch, ReadFailure down) {
+    try {
       owner.end(batch, asConsequence(down));
+    } catch (RuntimeException | Error e) { // nobody will tell it
+      batch.giveBack();
+      throw e;
     }
   }
 
@@ -148,13 +172,8 @@ public final class PeerConnection {
     try {
       post(queue);
     } catch (VerbsException | RuntimeException | Error e) {
-      failLocked(notPosted(e));
+      failLocked(ReadFailures.notPosted(e));
     }
-  }
-
-  private static ReadFailure notPosted(Throwable e) {
-    String why = e instanceof VerbsException ? e.getMessage() : e.toString();
-    return new ReadFailure(ReadFailure.Kind.OTHER, why);
   }
 
   /**
@@ -228,13 +247,24 @@ public final class PeerConnection {
     if (cause == null) {
       cause = failure;
       open = false;
+      askForTearDown(System.nanoTime());
+    }
+  }
+
+  /** Throws nothing: {@link #checkDeadline} asks again. */
+  private void askForTearDown(long nowNanos) {
+    tearDownAskedNanos = nowNanos;
+    try {
       owner.tearDown(this);
+    } catch (RuntimeException | Error e) {
+      WakeUp.say(e, LOG, "A connection's end is put off");
     }
   }
 
   /**
-   * Fails the connection when its oldest batch is late; called by the poller now and then. The time
-   * of a batch begins with the first such look at it: reading the clock costs as much as a READ.
+   * Fails the connection when its oldest batch is late, and sees that one that has failed is torn
+   * down; called by the poller now and then. The time of a batch begins with the first such look at
+   * it: reading the clock costs as much as a READ.
    */
   void checkDeadline(long nowNanos) {
     synchronized (lock) {
@@ -242,7 +272,13 @@ public final class PeerConnection {
         lastUsedNanos = nowNanos;
         used = oldest != null;
       }
-      if (oldest == null || cause != null) {
+      if (cause != null) {
+        if (!over && nowNanos - tearDownAskedNanos >= TEAR_DOWN_AGAIN_NANOS) {
+          askForTearDown(nowNanos);
+        }
+        return;
+      }
+      if (oldest == null) {
         return;
       }
       for (ReadBatch batch = newest; batch != null && !batch.dated; batch = batch.previous) {
@@ -252,28 +288,36 @@ public final class PeerConnection {
       if (oldest.deadlineNanos - nowNanos > 0) {
         return;
       }
-      for (ReadBatch batch = oldest;
-          batch != null && batch.deadlineNanos - nowNanos <= 0;
-          batch = batch.next) {
-        if (batch.failure == null) {
-          batch.failure =
-              new ReadFailure(
-                  ReadFailure.Kind.DEADLINE,
-                  ("%d READs of %d bytes from %s did not end within %d ms")
-                      .formatted(batch.size(), batch.bytes(), peer, readTimeoutNanos / 1_000_000));
-        }
-        owner.counters().readFailed(ReadFailure.Kind.DEADLINE.name());
+      try {
+        failLate(nowNanos);
+      } finally {
+        failLocked(oldest.failure != null ? oldest.failure : ReadFailures.ERROR);
       }
-      failLocked(oldest.failure);
+    }
+  }
+
+  private void failLate(long nowNanos) {
+    for (ReadBatch batch = oldest;
+        batch != null && batch.deadlineNanos - nowNanos <= 0;
+        batch = batch.next) {
+      if (batch.failure == null) {
+        batch.failure = ReadFailures.late(batch, peer, readTimeoutNanos);
+      }
+      owner.counters().readFailed(ReadFailure.Kind.DEADLINE.name());
     }
   }
 
   /**
    * Fails what is left: the queue pairs are destroyed and their completions were drained. Called by
-   * the poller.
+   * the poller, again after it has thrown.
+   *
+   * @return false when that was done before
    */
-  void retired() {
+  boolean retired() {
     synchronized (lock) {
+      if (over) {
+        return false;
+      }
       // First: an ended batch may be given to another connection at once.
       for (SendQueue queue : queues) {
         queue.clear();
@@ -285,10 +329,11 @@ public final class PeerConnection {
       synchronized (lock) {
         batch = oldest;
         if (batch == null) {
-          return;
+          over = true;
+          return true;
         }
-        remove(batch);
         failure = batch.failure != null ? batch.failure : asConsequence(cause);
+        remove(batch);
       }
       CompletionPoller.end(batch, failure);
     }
@@ -296,13 +341,7 @@ public final class PeerConnection {
 
   /** What a batch is told that did not cause the failure itself. */
   private ReadFailure asConsequence(ReadFailure failure) {
-    return switch (failure.kind()) {
-      case PEER_UNREACHABLE, DISCONNECTED, LOCAL_PORT, LOCAL_DEVICE -> failure;
-      case REMOTE_ACCESS, DEADLINE, OTHER ->
-          new ReadFailure(
-              ReadFailure.Kind.DISCONNECTED,
-              "another READ of the connection to " + peer + " failed: " + failure.detail());
-    };
+    return ReadFailures.asConsequence(failure, peer);
   }
 
   /**

@@ -105,7 +105,7 @@ abstract class QueuePoller implements Runnable {
 
   /**
    * Runs a task on the poller's thread, after the completions that are there by then; or on the
-   * caller's, when the poller has ended.
+   * caller's, when the poller has ended. What this throws it throws before the task is taken.
    */
   void execute(Runnable task) {
     tasks.add(task);
@@ -118,7 +118,11 @@ abstract class QueuePoller implements Runnable {
 
   private void runTasks() {
     for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-      task.run();
+      try {
+        task.run();
+      } catch (Throwable e) { // the next ones all the same
+        WakeUp.say(e, LOG, "A task of the completion poller failed");
+      }
     }
   }
 

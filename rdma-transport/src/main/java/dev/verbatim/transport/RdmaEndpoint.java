@@ -288,7 +288,11 @@ public final class RdmaEndpoint implements AutoCloseable {
     if (cause == null) {
       cause = why;
       open = false;
-      group.execute(tearDown);
+      try {
+        group.execute(tearDown);
+      } catch (RuntimeException | Error e) { // its link will see to it
+        WakeUp.say(e, LOG, "An endpoint's end is put off");
+      }
     }
   }
 

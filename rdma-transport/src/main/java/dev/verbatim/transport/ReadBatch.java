@@ -150,6 +150,11 @@ public final class ReadBatch {
     partsLeft = 0;
   }
 
+  /** Takes {@link #give} back: the batch was not posted. */
+  void giveBack() {
+    given = false;
+  }
+
   /** One more part, of bytes that no other part has. */
   BatchPart part(long from, long count) {
     int index = partsLeft++;

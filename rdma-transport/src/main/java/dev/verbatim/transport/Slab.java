@@ -37,10 +37,10 @@ final class Slab {
       long offset = gap.getKey();
       long length = gap.getValue();
       if (length >= bytes) {
-        free.remove(offset);
-        if (length > bytes) {
+        if (length > bytes) { // first: without memory for it nothing has changed
           free.put(offset + bytes, length - bytes);
         }
+        free.remove(offset);
         freeBytes -= bytes;
         return offset;
       }

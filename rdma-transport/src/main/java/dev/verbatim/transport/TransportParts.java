@@ -152,6 +152,7 @@ final class TransportParts implements PortMonitor.Actions {
     loop.every(connector::tick);
     loop.every(acceptor::tick);
     loop.every(groups::tick);
+    loop.every(endpoints::tick);
     loopThread = startThread("verbatim-events-" + info.device(), loop);
     NodeAffinity affinity = new NodeAffinity(port.posix());
     pollerThread =
@@ -296,8 +297,11 @@ final class TransportParts implements PortMonitor.Actions {
     if (loopThread != null) {
       loop.execute(
           () -> {
-            connector.failAll(ReadFailure.Kind.DISCONNECTED, "the transport is closed");
-            acceptor.close();
+            try {
+              connector.failAll(ReadFailure.Kind.DISCONNECTED, "the transport is closed");
+            } finally {
+              acceptor.close();
+            }
           });
       loop.stop();
       ended = Threads.join(loopThread, JOIN_TIMEOUT);
@@ -305,6 +309,7 @@ final class TransportParts implements PortMonitor.Actions {
       acceptor.close();
     }
     if (ended) { // or else they are that thread's still
+      ended = connector == null || connector.tearDownRest();
       endpoints.destroyParked();
     }
     if (pollerThread != null) {
@@ -312,7 +317,7 @@ final class TransportParts implements PortMonitor.Actions {
       ended &= Threads.join(pollerThread, JOIN_TIMEOUT);
     }
     if (!ended) {
-      LOG.warn("A thread of the transport does not end; what it uses stays open");
+      LOG.warn("A thread or a connection of the transport does not end; what it uses stays open");
       return false;
     }
     pool.close();

@@ -37,7 +37,7 @@ final class WakeUp {
       posix.signal(fd);
     } catch (VerbsException | RuntimeException | Error e) {
       // Not the caller's matter: what the thread is to do it finds then.
-      LOG.warn("A thread cannot be woken up and goes on when its wait is over: {}", e.toString());
+      say(e, LOG, "A thread cannot be woken up and goes on when its wait is over");
     }
   }
 

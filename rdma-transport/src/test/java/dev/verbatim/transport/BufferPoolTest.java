@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.Mockito.mockConstruction;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.mockito.MockedConstruction;
 
 class BufferPoolTest {
   private static final long SLAB = 64 << 10;
@@ -109,6 +111,21 @@ class BufferPoolTest {
             10 * SLAB);
     assertTrue(pool.tryAcquire(SLAB).isPresent());
     assertTrue(pool.tryAcquire(SLAB).isEmpty());
+  }
+
+  @Test
+  void shouldKeepTheSliceWhenThereIsNoMemoryForItsBuffer() {
+    BufferPool pool = pool(SLAB);
+    try (MockedConstruction<ReadBuffer> _ =
+        mockConstruction(
+            ReadBuffer.class,
+            (mock, context) -> {
+              throw new InternalError("test");
+            })) {
+      assertThrows(Throwable.class, () -> pool.tryAcquire(1));
+    }
+    assertEquals(0, pool.usedBytes());
+    assertTrue(pool.tryAcquire(SLAB).isPresent());
   }
 
   @Test

@@ -45,7 +45,9 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.mockito.stubbing.Answer;
 
 /**
@@ -77,6 +79,9 @@ final class Fabric {
 
   /** What the device answers when it is asked; independent of events. */
   PortState portState = PortState.ACTIVE;
+
+  /** What the next call of a function throws: disconnect, destroyQp, destroyId, queryPort. */
+  final Map<String, Error> errors = new HashMap<>();
 
   private final Deque<MemorySegment> cmEvents = new ArrayDeque<>();
   private final Deque<MemorySegment> asyncEvents = new ArrayDeque<>();
@@ -132,6 +137,7 @@ final class Fabric {
     loop.watch(4, monitor::drainPortEvents, monitor::fail);
     loop.every(connector::tick);
     loop.every(acceptor::tick);
+    loop.every(endpoints::tick);
   }
 
   private void fail(String why) {
@@ -186,6 +192,7 @@ final class Fabric {
     when(verbs.pollCq(any(), anyInt(), any())).thenAnswer(call -> poll(call.getArgument(2)));
     doAnswer(
             call -> {
+              throwIfTold("queryPort");
               IbvPortAttr.STATE.set(call.getArgument(2), portState.number());
               return null;
             })
@@ -248,6 +255,7 @@ final class Fabric {
         .createQp(any(), any(), any());
     doAnswer(
             call -> {
+              throwIfTold("destroyQp");
               MemorySegment id = call.getArgument(0);
               destroyedQueuePairs.add(RdmaCmId.QP.getAddress(id));
               return null;
@@ -256,11 +264,19 @@ final class Fabric {
         .destroyQp(any());
     doAnswer(
             call -> {
+              throwIfTold("destroyId");
               destroyedIds.add(call.<MemorySegment>getArgument(0).address());
               return null;
             })
         .when(rdmaCm)
         .destroyId(any());
+    doAnswer(
+            call -> {
+              throwIfTold("disconnect");
+              return null;
+            })
+        .when(rdmaCm)
+        .disconnect(any());
     Answer<Object> keepRequest =
         call -> {
           MemorySegment param = call.getArgument(1);
@@ -276,6 +292,13 @@ final class Fabric {
     doAnswer(keepRequest).when(rdmaCm).accept(any(), any());
     when(rdmaCm.getCmEvent(any()))
         .thenAnswer(call -> cmEvents.isEmpty() ? MemorySegment.NULL : cmEvents.remove());
+  }
+
+  private void throwIfTold(String function) {
+    Error error = errors.remove(function);
+    if (error != null) {
+      throw error;
+    }
   }
 
   MemorySegment newId() {

@@ -12,6 +12,7 @@ import static org.mockito.ArgumentMatchers.anyString;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.mockStatic;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.verifyNoMoreInteractions;
 
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.mockito.MockedStatic;
 import org.slf4j.Logger;
 
 /**
@@ -154,6 +156,21 @@ class OwnThreadsTest {
     assertEquals(0, fabric.counters.queuePairs.get());
     assertEquals(0, fabric.table.inUse());
     assertEquals(List.of(id.address()), fabric.destroyedIds);
+  }
+
+  /** To destroy its identifier would wait for ever. */
+  @Test
+  void shouldAcknowledgeAnEventThatCannotBeTaken() throws Exception {
+    fabric.cmEvent(CmEventType.ADDR_RESOLVED, fabric.newId(), 0, NONE);
+    try (MockedStatic<CmEvent> _ =
+        mockStatic(
+            CmEvent.class,
+            call -> {
+              throw ERROR;
+            })) {
+      assertThrows(InternalError.class, fabric.loop::doWork);
+    }
+    verify(fabric.rdmaCm).ackCmEvent(any());
   }
 
   @Test
