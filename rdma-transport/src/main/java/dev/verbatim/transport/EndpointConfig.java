@@ -156,8 +156,8 @@ public final class EndpointConfig implements Cloneable {
   }
 
   /**
-   * NUMA node whose processors the poller keeps to, as far as the process may use them; -1 for the
-   * device's own.
+   * NUMA node whose processors the poller keeps to, as far as the process may use them, and that
+   * buffers come from; -1 for the device's own.
    */
   public int numaNode() {
     return numaNode;

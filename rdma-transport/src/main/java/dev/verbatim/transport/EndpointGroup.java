@@ -85,13 +85,13 @@ public final class EndpointGroup implements AutoCloseable {
   }
 
   private Thread startPoller() {
+    int node = owner.numaNode(config);
     return Thread.ofPlatform()
         .daemon(true)
         .name("verbatim-endpoints-" + owner.device())
         .start(
             () -> {
-              int node = config.numaNode();
-              new NodeAffinity(port.posix()).apply(node >= 0 ? node : owner.numaNode());
+              new NodeAffinity(port.posix()).apply(node);
               poller.run();
             });
   }

@@ -68,7 +68,8 @@ final class EndpointGroups {
               memlock,
               counters,
               () -> monitor.failure() != null && counters.queuePairs.get() == 0);
-      MemoryManager memory = new MemoryManager(mappings, registrar, hugePages);
+      NodeMemory node = new NodeMemory(port.posix(), numaNode(config));
+      MemoryManager memory = new MemoryManager(mappings, registrar, hugePages, node);
       group = new EndpointGroup(this, config, limits, own, registrar, memory);
       groups.add(group);
       return group;
@@ -153,8 +154,9 @@ final class EndpointGroups {
     return choice.device().name();
   }
 
-  int numaNode() {
-    return choice.device().numaNode();
+  /** The node that a group keeps to, -1 for none. */
+  int numaNode(EndpointConfig config) {
+    return config.numaNode() >= 0 ? config.numaNode() : choice.device().numaNode();
   }
 
   /** Whether it is done in time; an interrupt is kept for later. */

@@ -18,11 +18,16 @@ final class MemoryManager {
   private final Mappings mappings;
   private final Registrar registrar;
   private final boolean hugePages;
+  private final NodeMemory node;
 
-  MemoryManager(Mappings mappings, Registrar registrar, boolean hugePages) {
+  /**
+   * @param node that fresh memory comes from, if that can be
+   */
+  MemoryManager(Mappings mappings, Registrar registrar, boolean hugePages, NodeMemory node) {
     this.mappings = mappings;
     this.registrar = registrar;
     this.hugePages = hugePages;
+    this.node = node;
   }
 
   MemoryRegion allocate(long bytes) throws RegistrationException {
@@ -50,7 +55,9 @@ final class MemoryManager {
   private <T> T anonymous(long bytes, Registration<T> registration) throws RegistrationException {
     Arena arena = Arena.ofShared();
     try {
-      return registration.of(mappings.anonymous(bytes, hugePages, arena), arena);
+      MemorySegment memory = mappings.anonymous(bytes, hugePages, arena);
+      node.prefer(memory); // before registration, which touches each page
+      return registration.of(memory, arena);
     } catch (Throwable e) {
       Mappings.release(arena);
       boolean again =

@@ -21,7 +21,8 @@ public final class NodeAffinity {
   /** With a single processor the thread would wait for whatever else runs there. */
   private static final int LEAST_PROCESSORS = 2;
 
-  private static final int MASK_BYTES = 1024; // the kernel has 8192 processors at most
+  /** The kernel has 8192 processors at most, and 1024 nodes. */
+  static final int MASK_BYTES = 1024;
 
   private static final Logger LOG = LoggerFactory.getLogger(NodeAffinity.class);
 
@@ -68,7 +69,7 @@ public final class NodeAffinity {
     }
   }
 
-  /** The numbers in a list of the kernel's, such as {@code 0-3,8,10-11}. */
+  /** The numbers, of nodes too, in a list of the kernel's, such as {@code 0-3,8,10-11}. */
   public static BitSet processors(String list) {
     BitSet numbers = new BitSet();
     for (String range : list.trim().split(",")) {

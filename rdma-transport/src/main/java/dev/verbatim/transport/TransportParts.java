@@ -74,7 +74,12 @@ final class TransportParts implements PortMonitor.Actions {
             counters,
             this::memoryIsOutOfReach);
     mappings = new Mappings(port.posix(), MapRoom.ofThisProcess(port.posix()), counters);
-    memory = new MemoryManager(mappings, registrar, config.hugePages());
+    memory =
+        new MemoryManager(
+            mappings,
+            registrar,
+            config.hugePages(),
+            new NodeMemory(port.posix(), choice.device().numaNode()));
     pool =
         new BufferPool(
             memory::slab,

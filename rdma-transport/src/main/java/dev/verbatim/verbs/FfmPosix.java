@@ -16,12 +16,16 @@ import java.lang.invoke.MethodHandle;
 final class FfmPosix implements Posix {
   private static final long MAP_FAILED = -1;
 
+  private static final Syscalls SYSCALLS = Syscalls.ofThisHost();
+
   private final MethodHandle mmap;
   private final MethodHandle munmap;
   private final MethodHandle madvise;
   private final MethodHandle getrlimit;
   private final MethodHandle schedGetaffinity;
   private final MethodHandle schedSetaffinity;
+  private final MethodHandle mbind;
+  private final MethodHandle getMempolicy;
   private final MethodHandle sysconf;
   private final MethodHandle poll;
   private final MethodHandle eventfd;
@@ -53,6 +57,18 @@ final class FfmPosix implements Posix {
     FunctionDescriptor affinity = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
     schedGetaffinity = library.bind("sched_getaffinity", affinity);
     schedSetaffinity = library.bind("sched_setaffinity", affinity);
+    mbind =
+        library.bind(
+            "syscall",
+            FunctionDescriptor.of(
+                JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_LONG),
+            Linker.Option.firstVariadicArg(1));
+    getMempolicy =
+        library.bind(
+            "syscall",
+            FunctionDescriptor.of(
+                JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG),
+            Linker.Option.firstVariadicArg(1));
     sysconf = library.bind("sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
     poll = library.bind("poll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
     eventfd = library.bind("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
@@ -136,6 +152,55 @@ final class FfmPosix implements Posix {
         "sched_setaffinity",
         errno -> (int) schedSetaffinity.invokeExact(errno, 0, mask.byteSize(), mask),
         () -> "cpusetsize=" + mask.byteSize());
+  }
+
+  @Override
+  public void mbind(MemorySegment mapping, int mode, MemorySegment nodes) throws VerbsException {
+    nonNull(mapping, "mapping");
+    long length = mapping.byteSize();
+    NativeCall.check(
+        "mbind",
+        errno ->
+            (int)
+                (long)
+                    mbind.invokeExact(
+                        errno,
+                        SYSCALLS.mbind,
+                        mapping,
+                        length,
+                        (long) mode,
+                        nodes,
+                        bits(nodes),
+                        0L),
+        () -> "length=" + length + ", mode=" + mode);
+  }
+
+  @Override
+  public int getMempolicy(MemorySegment nodes, MemorySegment address, int flags)
+      throws VerbsException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment mode = arena.allocate(JAVA_INT);
+      NativeCall.check(
+          "get_mempolicy",
+          errno ->
+              (int)
+                  (long)
+                      getMempolicy.invokeExact(
+                          errno,
+                          SYSCALLS.getMempolicy,
+                          mode,
+                          nodes,
+                          bits(nodes),
+                          address,
+                          (long) flags),
+          () -> "flags=" + flags);
+      return mode.get(JAVA_INT, 0);
+    }
+  }
+
+  /** The kernel takes one less for the last one. */
+  private static long bits(MemorySegment mask) {
+    return mask.address() == 0 ? 0 : Byte.SIZE * mask.byteSize() + 1;
   }
 
   @Override

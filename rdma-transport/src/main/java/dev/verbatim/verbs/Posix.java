@@ -43,6 +43,25 @@ public interface Posix {
   /** {@code sched_setaffinity(2)} of the calling thread; a mask as for {@link #getAffinity}. */
   void setAffinity(MemorySegment mask) throws VerbsException;
 
+  /**
+   * {@code mbind(2)} of a whole segment, for pages that are not there yet.
+   *
+   * @param mode for example {@link PosixConstants#MPOL_PREFERRED}
+   * @param nodes a bit for each NUMA node
+   */
+  void mbind(MemorySegment mapping, int mode, MemorySegment nodes) throws VerbsException;
+
+  /**
+   * {@code get_mempolicy(2)}.
+   *
+   * @param nodes receives the policy's nodes, as many bits as the kernel has nodes at least; NULL
+   *     for none
+   * @param address what the policy is that of with {@link PosixConstants#MPOL_F_ADDR}, or NULL
+   * @param flags 0 for the calling thread's policy
+   * @return the mode
+   */
+  int getMempolicy(MemorySegment nodes, MemorySegment address, int flags) throws VerbsException;
+
   /** Page size of the running kernel, bytes, by {@code sysconf(3)}. */
   long pageSize();
 

@@ -15,6 +15,15 @@ public final class PosixConstants {
   /** For {@code madvise}: use transparent huge pages. */
   public static final int MADV_HUGEPAGE = 14;
 
+  /** Of {@code mbind}: memory of the nearest node. */
+  public static final int MPOL_DEFAULT = 0;
+
+  /** Of {@code mbind}: memory of a node, of others when that has none left. */
+  public static final int MPOL_PREFERRED = 1;
+
+  /** Of {@code get_mempolicy}: the policy of an address. */
+  public static final int MPOL_F_ADDR = 2;
+
   public static final int RLIMIT_MEMLOCK = 8;
   public static final int RLIMIT_AS = 9;
 

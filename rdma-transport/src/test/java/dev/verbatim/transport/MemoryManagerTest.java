@@ -109,7 +109,10 @@ class MemoryManagerTest {
 
   private MemoryManager manager(Registrar registrar) {
     return new MemoryManager(
-        new Mappings(posix, MapRoom.ofThisProcess(posix), counters), registrar, true);
+        new Mappings(posix, MapRoom.ofThisProcess(posix), counters),
+        registrar,
+        true,
+        new NodeMemory(posix, -1));
   }
 
   private Path file(int bytes) throws Exception {

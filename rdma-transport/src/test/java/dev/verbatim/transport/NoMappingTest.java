@@ -109,7 +109,8 @@ class NoMappingTest {
             new Memlock(posix),
             counters,
             () -> false),
-        false);
+        false,
+        new NodeMemory(posix, -1));
   }
 
   /** All kinds of memory, in the order in which a process comes to need them. */

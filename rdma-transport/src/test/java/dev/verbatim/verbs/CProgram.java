@@ -21,10 +21,12 @@ final class CProgram {
       #include <fcntl.h>
       #include <poll.h>
       #include <unistd.h>
+      #include <linux/mempolicy.h>
       #include <netinet/in.h>
       #include <sys/eventfd.h>
       #include <sys/mman.h>
       #include <sys/resource.h>
+      #include <sys/syscall.h>
       #include <infiniband/verbs.h>
       #include <rdma/rdma_cma.h>
       """;

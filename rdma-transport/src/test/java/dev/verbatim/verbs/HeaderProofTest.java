@@ -99,6 +99,16 @@ class HeaderProofTest {
   }
 
   @Test
+  void shouldAgreeWithHeadersWhenSystemCallsAreNumbered() throws Exception {
+    Syscalls numbers = Syscalls.ofThisHost();
+    assertAgree(Map.of("SYS_mbind", numbers.mbind, "SYS_get_mempolicy", numbers.getMempolicy));
+    // Those of the other architectures are in a header of their own.
+    List<String> lines = Files.readAllLines(Path.of("/usr/include/asm-generic/unistd.h"));
+    assertTrue(lines.contains("#define __NR_mbind " + Syscalls.GENERIC.mbind));
+    assertTrue(lines.contains("#define __NR_get_mempolicy " + Syscalls.GENERIC.getMempolicy));
+  }
+
+  @Test
   void shouldAgreeWithHeadersWhenSurroundingContextIsUsed() throws Exception {
     assertAgree(
         Map.of(
