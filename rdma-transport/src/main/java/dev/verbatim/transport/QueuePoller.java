@@ -36,7 +36,7 @@ abstract class QueuePoller implements Runnable {
   private final MemorySegment channel;
   private final MemorySegment queue;
   private final WakeUp wakeUp;
-  private final long mostSpinNanos;
+  private final SpinTime spin;
   private final int blockMillis;
 
   /** An array of {@link IbvWc}, of which {@link #take} is told how many are filled. */
@@ -52,7 +52,6 @@ abstract class QueuePoller implements Runnable {
   private volatile boolean blocking;
   private volatile boolean stopped;
   private volatile boolean over;
-  private long spinNanos;
   private int roundsUntilClock;
 
   /**
@@ -75,9 +74,8 @@ abstract class QueuePoller implements Runnable {
     this.posix = posix;
     this.channel = channel;
     this.queue = queue;
-    this.mostSpinNanos = mostSpin.toNanos();
+    this.spin = new SpinTime(mostSpin);
     this.blockMillis = blockMillis;
-    this.spinNanos = mostSpinNanos;
     this.pollFailures = new FailureStreak(LOG, "Completions cannot be taken", deviceFailed);
     this.eventFailures = new FailureStreak(LOG, "Completions cannot be waited for", deviceFailed);
     this.completions = IbvWc.STRUCT.allocate(arena, COMPLETIONS_PER_ROUND);
@@ -211,11 +209,10 @@ abstract class QueuePoller implements Runnable {
 
   private void idle() throws VerbsException {
     if (spin()) {
-      spinNanos = Math.min(mostSpinNanos, spinNanos * 2);
+      spin.found();
       return;
     }
-    // Spinning that finds nothing is worth less next time, but never nothing.
-    spinNanos = Math.max(mostSpinNanos / 16, spinNanos / 2);
+    spin.foundNothing();
     blocking = true;
     try {
       verbs.reqNotifyCq(queue, false);
@@ -246,13 +243,18 @@ abstract class QueuePoller implements Runnable {
 
   private boolean spin() throws VerbsException {
     long start = System.nanoTime();
-    while (System.nanoTime() - start < spinNanos) {
+    while (System.nanoTime() - start < spin.nanos()) {
       if (doWork() > 0) {
         return true;
       }
       Thread.onSpinWait();
     }
     return false;
+  }
+
+  /** How long the next look for completions before blocking takes; the poller's thread's. */
+  long spinNanos() {
+    return spin.nanos();
   }
 
   /** Frees the wake-up descriptor, after the thread has ended. */
