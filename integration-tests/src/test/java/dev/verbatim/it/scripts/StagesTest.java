@@ -25,7 +25,8 @@ class StagesTest {
           "mvnw --batch-mode --no-transfer-progress verify -pl integration-tests -am"
               + " -Dverbatim.skipUnitTests=true",
           "check-release",
-          "run",
+          "run transport",
+          "run spark",
           "run-wire",
           "run --device siw");
 
@@ -74,6 +75,16 @@ class StagesTest {
     test().run("--iwarp").exits(0).says("stage iwarp: passed in ");
 
     assertEquals(List.of("run --device siw"), started());
+  }
+
+  @Test
+  void shouldRunBothPartsOfTheGuest() throws Exception {
+    test()
+        .run("--guest")
+        .exits(0)
+        .says("stage guest-transport: passed", "stage guest-spark: passed");
+
+    assertEquals(List.of("run transport", "run spark"), started());
   }
 
   @Test
