@@ -9,6 +9,18 @@ class_path=$target/test-classes:$(<"$target/guest/classpath")
 work=$target/guest/work
 mkdir -p "$work/logs"
 
+# Sets parts to the one that the first argument names, transport or spark, or to both; and options to the other arguments.
+take_parts() { # ARGUMENT...
+  parts=(transport spark)
+  case ${1:-} in
+    spark | transport)
+      parts=("$1")
+      shift
+      ;;
+  esac
+  options=("$@")
+}
+
 # What stock Spark returns does not depend on the machine, and the host is many times faster.
 compute_stock_results() {
   local complete=$work/stock/complete

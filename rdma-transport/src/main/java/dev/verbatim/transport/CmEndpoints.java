@@ -22,8 +22,6 @@ final class CmEndpoints {
   /** Events taken at a time: a flood of requests must not keep the thread from its other work. */
   static final int MOST_EVENTS = 128;
 
-  private static final long TRY_AGAIN_NANOS = 1_000_000_000L;
-
   private static final Logger LOG = LoggerFactory.getLogger(CmEndpoints.class);
 
   private final RdmaCm rdmaCm;
@@ -148,7 +146,7 @@ final class CmEndpoints {
       return Long.MAX_VALUE;
     }
     if (now - nextTryNanos >= 0) {
-      nextTryNanos = now + TRY_AGAIN_NANOS;
+      nextTryNanos = now + PeerConnection.TEAR_DOWN_AGAIN_NANOS;
       if (monitor.mayTalk()) {
         destroyParked();
       }

@@ -21,6 +21,8 @@ public final class NodeAffinity {
   /** With a single processor the thread would wait for whatever else runs there. */
   private static final int LEAST_PROCESSORS = 2;
 
+  static final Path NODES = Path.of("/sys/devices/system/node");
+
   /** The kernel has 8192 processors at most, and 1024 nodes. */
   static final int MASK_BYTES = 1024;
 
@@ -31,7 +33,7 @@ public final class NodeAffinity {
   private final int leastProcessors;
 
   NodeAffinity(Posix posix) {
-    this(posix, Path.of("/sys/devices/system/node"), LEAST_PROCESSORS);
+    this(posix, NODES, LEAST_PROCESSORS);
   }
 
   /**

@@ -19,8 +19,6 @@ import org.slf4j.LoggerFactory;
  * numactl --membind}.
  */
 final class NodeMemory {
-  private static final Path NODES = Path.of("/sys/devices/system/node");
-
   private static final Logger LOG = LoggerFactory.getLogger(NodeMemory.class);
 
   private final Posix posix;
@@ -31,7 +29,7 @@ final class NodeMemory {
    * @param node -1 for none
    */
   NodeMemory(Posix posix, int node) {
-    this(posix, NODES, node);
+    this(posix, NodeAffinity.NODES, node);
   }
 
   /**

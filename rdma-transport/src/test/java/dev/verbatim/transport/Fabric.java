@@ -392,6 +392,15 @@ final class Fabric {
     return future.getNow(null);
   }
 
+  /** Posts one READ of 8 bytes, of whose end the answer is told. */
+  RecordingListener read(PeerConnection connection) {
+    ReadBuffer buffer = pool.tryAcquire(8).orElseThrow();
+    RecordingListener listener = new RecordingListener();
+    connection.read(new ReadBatch(listener).add(1, 2, buffer, 0, 8));
+    buffer.release();
+    return listener;
+  }
+
   /** No connection is left, nor anything of one that was tried. */
   void assertNothingHeld() {
     assertEquals(0, counters.queuePairs.get());

@@ -67,7 +67,7 @@ class OwnThreadsTest {
   @Test
   void shouldEndReadsWhenAnErrorIsThrownToThePoller() throws Exception {
     PeerConnection connection = fabric.connected();
-    RecordingListener listener = read(connection);
+    RecordingListener listener = fabric.read(connection);
     doThrow(ERROR)
         .doAnswer(
             call -> {
@@ -188,14 +188,6 @@ class OwnThreadsTest {
     assertEquals(List.of(false), told);
   }
 
-  private RecordingListener read(PeerConnection connection) {
-    ReadBuffer buffer = fabric.pool.tryAcquire(8).orElseThrow();
-    RecordingListener listener = new RecordingListener();
-    connection.read(new ReadBatch(listener).add(1, 2, buffer, 0, 8));
-    buffer.release();
-    return listener;
-  }
-
   /** The poller's own thread tells the end of a READ, and then ends when it is asked to. */
   private void pollerEndsAfter(RecordingListener listener) throws Exception {
     endsWithoutThrowing(
@@ -215,7 +207,7 @@ class OwnThreadsTest {
   void shouldEndReadsAndTheThreadWhenNoCompletionCanBeTakenAnyMore() throws Exception {
     config.readTimeout(Duration.ofMillis(50));
     PeerConnection connection = fabric.connected();
-    RecordingListener listener = read(connection);
+    RecordingListener listener = fabric.read(connection);
     doThrow(new VerbsException("ibv_poll_cq", 0, ""))
         .when(fabric.verbs)
         .pollCq(any(), anyInt(), any());
@@ -248,7 +240,7 @@ class OwnThreadsTest {
   @EnumSource
   void shouldGiveTheDeviceUpWhenItAnswersNoMore(Source source) throws Exception {
     PeerConnection connection = fabric.connected();
-    RecordingListener listener = read(connection);
+    RecordingListener listener = fabric.read(connection);
     fail(source, Errno.EIO);
 
     pollerEndsAfter(listener);
@@ -311,7 +303,7 @@ class OwnThreadsTest {
     PeerConnection connection = fabric.connected();
     doThrow(ERROR).when(fabric.verbs).postSend(any(), any(), any());
 
-    RecordingListener listener = read(connection);
+    RecordingListener listener = fabric.read(connection);
     fabric.step();
 
     listener.assertEnded("OTHER");

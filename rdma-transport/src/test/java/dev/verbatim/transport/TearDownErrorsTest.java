@@ -40,19 +40,11 @@ class TearDownErrorsTest {
     fabric = new Fabric(config);
   }
 
-  private RecordingListener read(PeerConnection connection) {
-    ReadBuffer buffer = fabric.pool.tryAcquire(8).orElseThrow();
-    RecordingListener listener = new RecordingListener();
-    connection.read(new ReadBatch(listener).add(1, 2, buffer, 0, 8));
-    buffer.release();
-    return listener;
-  }
-
   @ParameterizedTest
   @ValueSource(strings = {"queryPort", "disconnect", "destroyQp", "destroyId"})
   void shouldEndReadsAndKeepNothingWhenAStepThrows(String step) throws Exception {
     PeerConnection connection = fabric.connected();
-    RecordingListener listener = read(connection);
+    RecordingListener listener = fabric.read(connection);
     fabric.errors.put(step, ERROR);
 
     connection.fail(FAILURE);
@@ -69,7 +61,7 @@ class TearDownErrorsTest {
   @Test
   void shouldTellReadsOnlyWhenTheQueuePairsAreReallyDestroyed() throws Exception {
     PeerConnection connection = fabric.connected();
-    RecordingListener listener = read(connection);
+    RecordingListener listener = fabric.read(connection);
     fabric.errors.put("destroyQp", ERROR);
 
     connection.fail(FAILURE);
@@ -123,7 +115,7 @@ class TearDownErrorsTest {
   @Test
   void shouldEndWhenTheEventThreadHasEndedMeanwhile() throws Exception {
     PeerConnection connection = fabric.connected();
-    RecordingListener listener = read(connection);
+    RecordingListener listener = fabric.read(connection);
     fabric.errors.put("destroyQp", ERROR);
     connection.fail(FAILURE);
     fabric.loop.doWork();

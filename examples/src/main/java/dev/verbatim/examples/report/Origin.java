@@ -1,7 +1,5 @@
 package dev.verbatim.examples.report;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
@@ -31,10 +29,5 @@ public record Origin(Machine machine, String commit, String time) {
   /** For people; without the time, which each figure of a bench has its own of. */
   String text() {
     return String.join("; ", machine.facts().values()) + "; commit " + commit;
-  }
-
-  /** Prints that of here as JSON, for a shell script that writes figures. */
-  public static void main(String[] arguments) throws JsonProcessingException {
-    System.out.println(new ObjectMapper().writeValueAsString(here()));
   }
 }

@@ -27,6 +27,14 @@ class FigureTest {
     assertEquals(new Spread(0.5, 2, 4), figure.ratio());
   }
 
+  /** Ratios are 0.5, 2 and 4, our values 1, 4 and 6. */
+  private static void assertJudged(String goal, String verdict) {
+    Figure figure = Figures.compared(List.of(1.0, 4.0, 6.0), List.of(2.0, 1.0, 3.0), goal);
+
+    assertEquals(goal, figure.goals().getFirst().toString());
+    assertEquals(verdict, figure.verdict());
+  }
+
   @ParameterizedTest
   @CsvSource({
     "ratio <= 2, met",
@@ -39,13 +47,9 @@ class FigureTest {
     "ours >= 5, MISSED"
   })
   void shouldJudgeTheMedian(String goal, String verdict) {
-    Figure figure = Figures.compared(List.of(1.0, 4.0, 6.0), List.of(2.0, 1.0, 3.0), goal);
-
-    assertEquals(goal, figure.goals().getFirst().toString());
-    assertEquals(verdict, figure.verdict());
+    assertJudged(goal, verdict);
   }
 
-  /** Ratios are 0.5, 2 and 4, our values 1, 4 and 6. */
   @ParameterizedTest
   @CsvSource({
     "ratio <= 2 within noise, met",
@@ -58,10 +62,7 @@ class FigureTest {
     "ours <= 0.9 within noise, MISSED"
   })
   void shouldJudgeTheRangeWhenADifferenceWithinNoiseIsNone(String goal, String verdict) {
-    Figure figure = Figures.compared(List.of(1.0, 4.0, 6.0), List.of(2.0, 1.0, 3.0), goal);
-
-    assertEquals(goal, figure.goals().getFirst().toString());
-    assertEquals(verdict, figure.verdict());
+    assertJudged(goal, verdict);
   }
 
   @ParameterizedTest
