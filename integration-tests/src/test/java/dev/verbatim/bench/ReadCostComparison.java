@@ -33,6 +33,10 @@ public final class ReadCostComparison implements Callable<Integer> {
           + " are %d deep and signal each %dth READ and the last of a batch"
               .formatted(ReadCost.SEND_QUEUE_DEPTH, ReadCost.SEND_QUEUE_DEPTH / 4);
 
+  private static final String HEAP_NOTE =
+      "One object of 16 bytes for each batch of 64 would be 0.25; what is less than 0.001 is JMH's"
+          + " own between iterations";
+
   @Parameters(index = "0", description = "The counterpart in C.")
   private Path program;
 
@@ -95,8 +99,8 @@ public final class ReadCostComparison implements Callable<Integer> {
             "bytes",
             new Figure.Side("verbatim", heap),
             null,
-            List.of(Goal.parse("ours <= 0")),
-            null,
+            List.of(Goal.parse("ours <= 0.001")),
+            HEAP_NOTE,
             null));
   }
 

@@ -7,15 +7,9 @@ import dev.verbatim.transport.RegistrationException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /** The side that measures against a {@link MeasureServer}. */
 public final class Measure {
-  private static final long ROUND_MILLIS = 100;
-
   private final EndpointGroup group;
   private final InetSocketAddress server;
 
@@ -92,31 +86,6 @@ public final class Measure {
     for (MeasureLane lane : lanes) {
       lane.begin(run);
     }
-    await(run.ended(), run, config);
-  }
-
-  /** Waits as long as messages end. */
-  private static void await(CompletableFuture<Void> end, MeasureRun run, MeasureConfig config)
-      throws EndpointException, InterruptedException {
-    long seen = -1;
-    long since = System.nanoTime();
-    while (true) {
-      try {
-        end.get(ROUND_MILLIS, TimeUnit.MILLISECONDS);
-        return;
-      } catch (TimeoutException e) {
-        if (run.progress() != seen) {
-          seen = run.progress();
-          since = System.nanoTime();
-        } else if (System.nanoTime() - since > config.patience().toNanos()) {
-          throw new EndpointException(
-              "after %d of %s, each of %d bytes, none has ended within %s"
-                  .formatted(seen, config.operation(), config.bytes(), config.patience()),
-              e);
-        }
-      } catch (ExecutionException e) {
-        throw new EndpointException(e.getCause().getMessage(), e.getCause());
-      }
-    }
+    run.await(config);
   }
 }

@@ -1,10 +1,16 @@
 package dev.verbatim.transport.measure;
 
+import dev.verbatim.transport.EndpointException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** One measured time: how many messages are still to be posted, and what those took that ended. */
 final class MeasureRun {
+  private static final long ROUND_MILLIS = 100;
+
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
   private final LatencySamples samples = new LatencySamples();
   private final long nanosToRun;
@@ -41,6 +47,11 @@ final class MeasureRun {
     return true;
   }
 
+  /** No more messages are posted. */
+  synchronized void stop() {
+    left = 0;
+  }
+
   synchronized void record(long latencyNanos, long nowNanos) {
     samples.add(latencyNanos);
     endNanos = nowNanos;
@@ -57,8 +68,28 @@ final class MeasureRun {
     ended.completeExceptionally(why);
   }
 
-  CompletableFuture<Void> ended() {
-    return ended;
+  /** Waits as long as messages end. */
+  void await(MeasureConfig config) throws EndpointException, InterruptedException {
+    long seen = -1;
+    long since = System.nanoTime();
+    while (true) {
+      try {
+        ended.get(ROUND_MILLIS, TimeUnit.MILLISECONDS);
+        return;
+      } catch (TimeoutException e) {
+        if (progress() != seen) {
+          seen = progress();
+          since = System.nanoTime();
+        } else if (System.nanoTime() - since > config.patience().toNanos()) {
+          throw new EndpointException(
+              "after %d of %s, each of %d bytes, none has ended within %s"
+                  .formatted(seen, config.operation(), config.bytes(), config.patience()),
+              e);
+        }
+      } catch (ExecutionException e) {
+        throw new EndpointException(e.getCause().getMessage(), e.getCause());
+      }
+    }
   }
 
   /** Messages that have ended. */

@@ -1,7 +1,8 @@
 /**
  * Measures latency and bandwidth between two endpoints: {@link
  * dev.verbatim.transport.measure.MeasureServer} on one side, {@link
- * dev.verbatim.transport.measure.Measure} on the other.
+ * dev.verbatim.transport.measure.Measure} on the other. {@link
+ * dev.verbatim.transport.measure.ReadMeasure} does so by a transport's connection.
  *
  * <pre>{@code
  * // on one host

@@ -1,18 +1,17 @@
 package dev.verbatim.shuffle.doctor;
 
+import dev.verbatim.transport.EndpointException;
 import dev.verbatim.transport.PeerAddress;
 import dev.verbatim.transport.PeerConnection;
 import dev.verbatim.transport.RdmaTransport;
-import dev.verbatim.transport.ReadBatch;
 import dev.verbatim.transport.ReadBuffer;
-import dev.verbatim.transport.ReadFailure;
-import dev.verbatim.transport.ReadListener;
+import dev.verbatim.transport.measure.MeasureConfig;
+import dev.verbatim.transport.measure.Measurement;
+import dev.verbatim.transport.measure.ReadMeasure;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Locale;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -20,20 +19,13 @@ import java.util.concurrent.TimeoutException;
 /**
  * READs one peer's memory: small pieces for latency, large ones for bandwidth, compared. By the
  * connections and the pool that blocks take, and with their proof of the application's token, since
- * it is these that must work; those of {@code transport.measure} take anybody.
+ * it is these that must work.
  */
 final class ReadTrial {
   /** Of the memory that is read. */
   static final int BYTES = 1 << 20;
 
-  private static final int SMALL = 64;
-  private static final int SMALL_READS = 200;
-  private static final Duration LARGE_TIME = Duration.ofMillis(500);
-
-  /** READs of all bytes that are under way at a time. */
-  private static final int LARGE_READS = 8;
-
-  private static final long PATIENCE_SECONDS = 60;
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final RdmaTransport reader;
 
@@ -81,68 +73,64 @@ final class ReadTrial {
 
   /** READs {@link #BYTES} that {@link #fill} has filled at the peer. */
   Figures run(PeerAddress peer, long iova, int rkey) throws FailedException {
-    PeerConnection connection = await(reader.connect(peer), "no connection to " + peer.address());
+    PeerConnection connection = connect(peer);
     ReadBuffer buffer =
         reader
             .tryAcquire(BYTES)
             .orElseThrow(() -> new FailedException("the pool has no buffer of 1 MiB"));
     try {
-      double micros = latency(connection, buffer, iova, rkey);
-      double rate = bandwidth(connection, buffer, iova, rkey);
+      buffer.segment().fill((byte) 0);
+      ReadMeasure measure = new ReadMeasure(connection, iova, rkey, buffer);
+      Measurement small = measure(measure, small(), "a READ of 64 bytes failed");
+      Measurement large =
+          measure(
+              measure,
+              large(),
+              "READs of 64 bytes arrive, and one of 1 MiB failed: is the MTU of the path less than"
+                  + " the port's?");
       compare(buffer.segment());
-      return new Figures(micros, rate);
+      return new Figures(small.medianNanos() / 1e3, large.megabytesPerSecond() * 1e6);
     } finally {
       buffer.release();
     }
   }
 
-  private static double latency(PeerConnection connection, ReadBuffer buffer, long iova, int rkey)
+  private static MeasureConfig small() {
+    return new MeasureConfig().bytes(64).warmUp(100).iterations(500).patience(PATIENCE);
+  }
+
+  private static MeasureConfig large() {
+    return new MeasureConfig()
+        .bytes(BYTES)
+        .depth(8)
+        .warmUp(8)
+        .duration(Duration.ofMillis(500))
+        .patience(PATIENCE);
+  }
+
+  private static Measurement measure(ReadMeasure measure, MeasureConfig config, String failed)
       throws FailedException {
-    long[] nanos = new long[SMALL_READS];
-    for (int i = 0; i < SMALL_READS; i++) {
-      long begin = System.nanoTime();
-      await(post(connection, buffer, iova, rkey, SMALL), "a READ of 64 bytes failed");
-      nanos[i] = System.nanoTime() - begin;
+    try {
+      return measure.run(config);
+    } catch (EndpointException e) {
+      throw new FailedException(failed + ": " + e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new FailedException(failed + ": interrupted");
     }
-    Arrays.sort(nanos);
-    return nanos[SMALL_READS / 2] / 1e3;
   }
 
-  private static double bandwidth(PeerConnection connection, ReadBuffer buffer, long iova, int rkey)
-      throws FailedException {
-    buffer.segment().fill((byte) 0);
-    long begin = System.nanoTime();
-    long reads = 0;
-    CompletableFuture<?>[] underWay = new CompletableFuture<?>[LARGE_READS];
-    while (reads == 0 || System.nanoTime() - begin < LARGE_TIME.toNanos()) {
-      for (int i = 0; i < LARGE_READS; i++) {
-        underWay[i] = post(connection, buffer, iova, rkey, BYTES);
-      }
-      await(
-          CompletableFuture.allOf(underWay),
-          "READs of 64 bytes arrive, and one of 1 MiB failed: is the MTU of the path less than the"
-              + " port's?");
-      reads += LARGE_READS;
-    }
-    return reads * (double) BYTES / ((System.nanoTime() - begin) / 1e9);
-  }
-
-  private static CompletableFuture<Void> post(
-      PeerConnection connection, ReadBuffer buffer, long iova, int rkey, int length) {
-    CompletableFuture<Void> end = new CompletableFuture<>();
-    connection.read(new ReadBatch(new End(end)).add(iova, rkey, buffer, 0, length));
-    return end;
-  }
-
-  private record End(CompletableFuture<Void> end) implements ReadListener {
-    @Override
-    public void onSuccess() {
-      end.complete(null);
-    }
-
-    @Override
-    public void onFailure(ReadFailure failure) {
-      end.completeExceptionally(new FailedException(failure.toString()));
+  private PeerConnection connect(PeerAddress peer) throws FailedException {
+    String failed = "no connection to " + peer.address();
+    try {
+      return reader.connect(peer).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      throw new FailedException(failed + ": " + e.getCause().getMessage());
+    } catch (TimeoutException e) {
+      throw new FailedException(failed + ": no end within " + PATIENCE.toSeconds() + " s");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new FailedException(failed + ": interrupted");
     }
   }
 
@@ -151,19 +139,6 @@ final class ReadTrial {
       if (memory.get(ValueLayout.JAVA_LONG_UNALIGNED, at) != word(at)) {
         throw new FailedException("a READ brought other bytes than the peer has, at " + at);
       }
-    }
-  }
-
-  private static <T> T await(CompletableFuture<T> future, String failed) throws FailedException {
-    try {
-      return future.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-    } catch (ExecutionException e) {
-      throw new FailedException(failed + ": " + e.getCause().getMessage());
-    } catch (TimeoutException e) {
-      throw new FailedException(failed + ": no end within " + PATIENCE_SECONDS + " s");
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new FailedException(failed + ": interrupted");
     }
   }
 }
