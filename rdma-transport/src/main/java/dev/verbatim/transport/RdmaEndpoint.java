@@ -80,6 +80,8 @@ public final class RdmaEndpoint implements AutoCloseable {
    * Sends a message with four more bytes, which the completion of the peer's receive carries.
    *
    * @param immediate arrives as the same number, whatever the peer's byte order
+   * @throws EndpointException also where the device takes no immediate data, as most of iWARP do
+   *     not
    */
   public void sendWithImmediate(long id, int immediate, BufferSlice... data)
       throws EndpointException {
@@ -94,6 +96,9 @@ public final class RdmaEndpoint implements AutoCloseable {
   /**
    * Writes to memory of the peer and tells it by using up its oldest receive, whose completion
    * carries the number.
+   *
+   * @throws EndpointException also where the device takes no immediate data, as most of iWARP do
+   *     not
    */
   public void writeWithImmediate(long id, int immediate, RemoteMemory to, BufferSlice... data)
       throws EndpointException {

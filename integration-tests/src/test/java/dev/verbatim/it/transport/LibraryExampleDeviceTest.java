@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.verbatim.it.machine.Iwarp;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -38,6 +39,7 @@ class LibraryExampleDeviceTest extends DeviceTest {
 
   @Test
   void shouldGreetAsInTheJavadoc() throws Exception {
+    Iwarp.assumeAbsent("its WRITE has immediate data, which siw refuses");
     compile("Hello", inJavadoc());
     Process server = hello();
     BufferedReader output = server.inputReader();
