@@ -45,9 +45,7 @@ public final class Measure {
       if (config.warmUp() > 0) {
         measure(config, lanes, MeasureRun.ofMessages(config.warmUp()));
       }
-      boolean timed = !config.duration().isZero();
-      MeasureRun run =
-          timed ? MeasureRun.ofTime(config.duration()) : MeasureRun.ofMessages(config.iterations());
+      MeasureRun run = MeasureRun.of(config);
       measure(config, lanes, run);
       for (MeasureLane lane : lanes) {
         lane.check();

@@ -1,7 +1,6 @@
 package dev.verbatim.transport.measure;
 
 import dev.verbatim.transport.EndpointException;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -28,8 +27,11 @@ final class MeasureRun {
     return new MeasureRun(messages, Long.MAX_VALUE);
   }
 
-  static MeasureRun ofTime(Duration time) {
-    return new MeasureRun(Long.MAX_VALUE, time.toNanos());
+  /** What is measured, without what warms up. */
+  static MeasureRun of(MeasureConfig config) {
+    return config.duration().isZero()
+        ? ofMessages(config.iterations())
+        : new MeasureRun(Long.MAX_VALUE, config.duration().toNanos());
   }
 
   synchronized void begin(int queuePairs) {

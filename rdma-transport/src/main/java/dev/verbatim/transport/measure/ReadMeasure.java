@@ -53,9 +53,7 @@ public final class ReadMeasure {
     if (config.warmUp() > 0) {
       measure(config, MeasureRun.ofMessages(config.warmUp()));
     }
-    boolean timed = !config.duration().isZero();
-    MeasureRun run =
-        timed ? MeasureRun.ofTime(config.duration()) : MeasureRun.ofMessages(config.iterations());
+    MeasureRun run = MeasureRun.of(config);
     measure(config, run);
     return run.result(config);
   }

@@ -318,13 +318,39 @@ class DeviceChecksTest {
       assertFound(Verdict.OK, softRoce.finding(check), "a driver without a NIC");
     }
     assertFound(Verdict.OK, softRoce.finding("counters"), "nothing lost");
+    String retries = "/sys/class/infiniband/rxe0/ports/1/hw_counters/retry_exceeded_err";
     assertFound(
-        Verdict.UNKNOWN, // it was recorded before there was a second look
-        softRoce
-            .file("/sys/class/infiniband/rxe0/ports/1/hw_counters/retry_exceeded_err", "3")
-            .finding("counters"),
-        "retry_exceeded_err=3",
-        "one look");
+        Verdict.WARNING,
+        softRoce.file(retries, "3").answer("later file " + retries, "5").finding("counters"),
+        "grew while the doctor looked: {retry_exceeded_err=2}");
+    for (String counter :
+        List.of(
+            "completer_retry_err", "out_of_seq_request", "rcvd_seq_err", "retry_exceeded_err")) {
+      softRoce.without(
+          "later file /sys/class/infiniband/rxe0/ports/1/hw_counters/" + counter);
+    }
+    assertFound(
+        Verdict.UNKNOWN, softRoce.finding("counters"), "retry_exceeded_err=3", "one look");
+  }
+
+  @Test
+  void shouldFindInTheRecordingOfAnIwarpHostWhatWasFoundThere() {
+    Patient iwarp = Patient.of("soft-iwarp.txt");
+    assertFound(Verdict.OK, iwarp.finding("devices"), "siw0");
+    assertFound(Verdict.OK, iwarp.finding("port-state"), "4: ACTIVE", "iWARP");
+    assertFound(Verdict.OK, iwarp.finding("mtu"), "iWARP goes by TCP");
+    assertFound(Verdict.OK, iwarp.finding("read-depth"), "max_qp_rd_atom 128; wanted 16");
+    for (String check : List.of("link-speed", "pcie-link")) {
+      assertFound(Verdict.OK, iwarp.finding(check), "a driver without a NIC");
+    }
+    for (String check : List.of("pfc", "ecn", "traffic-class")) {
+      assertFound(Verdict.OK, iwarp.finding(check), "not RoCE");
+    }
+    assertFound(Verdict.UNKNOWN, iwarp.finding("counters"), "the driver shows no counter");
+    assertFound(
+        Verdict.PROBLEM,
+        iwarp.file("/sys/class/infiniband/siw0/ports/1/state", "1: DOWN").finding("port-state"),
+        "1: DOWN");
   }
 
   @Test
