@@ -326,11 +326,9 @@ class DeviceChecksTest {
     for (String counter :
         List.of(
             "completer_retry_err", "out_of_seq_request", "rcvd_seq_err", "retry_exceeded_err")) {
-      softRoce.without(
-          "later file /sys/class/infiniband/rxe0/ports/1/hw_counters/" + counter);
+      softRoce.without("later file /sys/class/infiniband/rxe0/ports/1/hw_counters/" + counter);
     }
-    assertFound(
-        Verdict.UNKNOWN, softRoce.finding("counters"), "retry_exceeded_err=3", "one look");
+    assertFound(Verdict.UNKNOWN, softRoce.finding("counters"), "retry_exceeded_err=3", "one look");
   }
 
   @Test
