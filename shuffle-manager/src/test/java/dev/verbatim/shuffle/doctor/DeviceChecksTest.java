@@ -318,7 +318,8 @@ class DeviceChecksTest {
       assertFound(Verdict.OK, softRoce.finding(check), "a driver without a NIC");
     }
     assertFound(Verdict.OK, softRoce.finding("counters"), "nothing lost");
-    String retries = "/sys/class/infiniband/rxe0/ports/1/hw_counters/retry_exceeded_err";
+    String counters = "/sys/class/infiniband/rxe0/ports/1/hw_counters/";
+    String retries = counters + "retry_exceeded_err";
     assertFound(
         Verdict.WARNING,
         softRoce.file(retries, "3").answer("later file " + retries, "5").finding("counters"),
@@ -326,7 +327,7 @@ class DeviceChecksTest {
     for (String counter :
         List.of(
             "completer_retry_err", "out_of_seq_request", "rcvd_seq_err", "retry_exceeded_err")) {
-      softRoce.without("later file /sys/class/infiniband/rxe0/ports/1/hw_counters/" + counter);
+      softRoce.without("later file " + counters + counter);
     }
     assertFound(Verdict.UNKNOWN, softRoce.finding("counters"), "retry_exceeded_err=3", "one look");
   }
