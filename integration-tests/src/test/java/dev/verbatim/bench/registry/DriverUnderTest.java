@@ -43,6 +43,8 @@ final class DriverUnderTest implements AutoCloseable {
                 .setAppName("registry")
                 .set("spark.ui.enabled", "false")
                 .set("spark.driver.host", "127.0.0.1"));
+    // A driver that runs no tasks itself makes its broadcasts otherwise.
+    SparkEnv.get().conf().set("spark.master", "spark://simulated:7077");
     broadcasts = new CountedBroadcasts(new SparkBroadcasts(SparkEnv.get()));
     registry =
         new DriverRegistry(Duration.ZERO, timer, shuffleId -> true, copies ? null : broadcasts);
@@ -56,6 +58,7 @@ final class DriverUnderTest implements AutoCloseable {
   /** Both sides carry a shuffle in each round, by turns; rounds before those counted warm up. */
   void compare(SimulatedShuffle shuffle, int warmUp, int rounds, Costs ours, Costs theirs)
       throws Exception {
+    storage(shuffle.executors());
     for (int round = -warmUp; round < rounds; round++) {
       Costs ourRound = round < 0 ? new Costs() : ours;
       Costs theirRound = round < 0 ? new Costs() : theirs;
@@ -70,6 +73,14 @@ final class DriverUnderTest implements AutoCloseable {
     }
   }
 
+  /** There shall be block managers of so many executors, to each of which Spark's driver speaks. */
+  private void storage(int count) throws IOException {
+    for (int executor = count; executor < MOST_EXECUTORS; executor++) {
+      SparkEnv.get().blockManager().master().removeExecutor(SimulatedShuffle.executorId(executor));
+    }
+    executors.run("storage", count);
+  }
+
   private void ours(SimulatedShuffle shuffle, Costs costs) throws Exception {
     DriverCpu publishing = new DriverCpu();
     DriverCpu answering = new DriverCpu();
@@ -79,11 +90,11 @@ final class DriverUnderTest implements AutoCloseable {
     answering.count(
         () -> sent[0] = executors.run("tables", shuffleId, shuffle.maps(), shuffle.executors()));
     long broadcast = broadcasts.bytes().getAndSet(0);
-    fetchBroadcast(before, broadcast, answering);
-    registry.removeShuffle(shuffleId);
+    Set<String> pieces = fetchBroadcast(before, broadcast, answering);
+    spreadAndRemove(pieces, () -> registry.removeShuffle(shuffleId), costs);
     costs.add("in", publishing.millis());
     costs.add("out", answering.millis());
-    costs.add("cpu", publishing.millis() + answering.millis());
+    addSum(costs);
     costs.add("table", broadcast + (double) sent[0] / shuffle.executors());
     costs.add("sent", broadcast + sent[0]);
   }
@@ -109,6 +120,14 @@ final class DriverUnderTest implements AutoCloseable {
         });
     registry.removeShuffle(shuffleId);
     return cpu.millis() * 1000 / shuffle.maps();
+  }
+
+  /** Microseconds of CPU for each of so many empty messages, with empty answers. */
+  double emptyMicros(int messages) throws Exception {
+    System.gc();
+    DriverCpu cpu = new DriverCpu();
+    cpu.count(() -> executors.run("bring", messages, 0));
+    return cpu.millis() * 1000 / messages;
   }
 
   /** Microseconds of CPU to read and to register a map status. */
@@ -151,15 +170,46 @@ final class DriverUnderTest implements AutoCloseable {
     Set<String> before = broadcastPieces();
     answering.count(() -> sent[0] = executors.run("statuses", shuffleId, shuffle.executors()));
     long broadcast = spark.broadcastBytes(shuffleId);
-    fetchBroadcast(before, broadcast, answering);
-    spark.unregister(shuffleId);
-    double in = bringing + reading.millis() + registering.millis();
+    Set<String> pieces = fetchBroadcast(before, broadcast, answering);
+    spreadAndRemove(pieces, () -> spark.unregister(shuffleId), costs);
     costs.add("bring", bringing);
-    costs.add("in", in);
+    costs.add("in", bringing + reading.millis() + registering.millis());
     costs.add("out", answering.millis());
-    costs.add("cpu", in + answering.millis());
+    addSum(costs);
     costs.add("table", broadcast + (double) sent[0] / shuffle.executors());
     costs.add("sent", broadcast + sent[0]);
+  }
+
+  private void spreadAndRemove(Set<String> pieces, DriverCpu.Work removal, Costs costs)
+      throws Exception {
+    DriverCpu spreading = new DriverCpu();
+    DriverCpu removing = new DriverCpu();
+    if (!pieces.isEmpty()) {
+      spreading.count(() -> executors.run(command("spread", pieces)));
+    }
+    removing.count(
+        () -> {
+          removal.run();
+          if (!pieces.isEmpty()) {
+            executors.run(command("remove", pieces));
+          }
+        });
+    costs.add("spread", spreading.millis());
+    costs.add("remove", removing.millis());
+  }
+
+  private static void addSum(Costs costs) {
+    double cpu = 0;
+    for (String part : List.of("in", "out", "spread", "remove")) {
+      cpu += costs.get(part).getLast();
+    }
+    costs.add("cpu", cpu);
+  }
+
+  private static Object[] command(String name, Set<String> pieces) {
+    List<Object> command = new ArrayList<>(List.of(name));
+    command.addAll(pieces);
+    return command.toArray();
   }
 
   private static Set<String> broadcastPieces() {
@@ -177,15 +227,16 @@ final class DriverUnderTest implements AutoCloseable {
    * sends it once at least.
    *
    * @param before pieces of earlier broadcasts
-   * @param bytes of what was broadcast now
+   * @param bytes of what was broadcast now; 0 if nothing was
+   * @return its pieces
    */
-  private void fetchBroadcast(Set<String> before, long bytes, DriverCpu answering)
+  private Set<String> fetchBroadcast(Set<String> before, long bytes, DriverCpu answering)
       throws Exception {
+    if (bytes == 0) {
+      return Set.of();
+    }
     Set<String> pieces = broadcastPieces();
     pieces.removeAll(before);
-    if (bytes == 0) {
-      return;
-    }
     BlockManagerId driver = SparkEnv.get().blockManager().blockManagerId();
     List<Object> command = new ArrayList<>(List.of("fetch", driver.host(), driver.port()));
     command.addAll(pieces);
@@ -194,6 +245,7 @@ final class DriverUnderTest implements AutoCloseable {
     if (fetched[0] < bytes / 2) { // it is compressed as far as it can be
       throw new IllegalStateException(fetched[0] + " bytes of " + bytes + ": " + pieces);
     }
+    return pieces;
   }
 
   /**

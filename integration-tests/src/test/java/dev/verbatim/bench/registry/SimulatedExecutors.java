@@ -8,8 +8,6 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -20,11 +18,6 @@ import org.apache.spark.rpc.RpcAddress;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.rpc.RpcEnv;
 import org.apache.spark.rpc.RpcEnv$;
-import org.apache.spark.rpc.RpcTimeout;
-import scala.concurrent.duration.FiniteDuration;
-import scala.jdk.javaapi.FutureConverters;
-import scala.reflect.ClassTag;
-import scala.reflect.ClassTag$;
 
 /**
  * All executors of a simulated application in one process: they ask the driver over Spark's RPC, a
@@ -38,30 +31,29 @@ import scala.reflect.ClassTag$;
  * tables SHUFFLE MAPS EXECUTORS        bytes received
  * statuses SHUFFLE EXECUTORS           bytes received
  * bring EXECUTORS BYTES                bytes sent, so many by each
- * fetch HOST PORT BLOCK...             bytes received by one
+ * fetch HOST PORT PIECE...             bytes received by one
+ * storage EXECUTORS                    0
+ * spread PIECE...                      0
+ * remove PIECE...                      0
  * </pre>
  */
 final class SimulatedExecutors {
-  private static final int AT_ONCE = 32;
-  private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);
-  private static final RpcTimeout TIMEOUT =
-      new RpcTimeout(new FiniteDuration(5, TimeUnit.MINUTES), "bench");
-
   private final RegistryProbe probe = new RegistryProbe();
   private final RpcEndpointRef registry;
   private final RpcEndpointRef tracker;
   private final RpcEndpointRef taker;
   private final BroadcastFetch broadcasts;
   private final PacedExecutors paced;
-  private final Semaphore room = new Semaphore(AT_ONCE);
+  private final Asks asks = new Asks();
+  private final SimulatedStorage storage;
   private final AtomicLong bytes = new AtomicLong();
-  private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
   private SimulatedExecutors(RpcEnv rpc, RpcAddress driver, SecurityManager security) {
     this.registry = rpc.setupEndpointRef(driver, RegistryEndpoint.NAME);
     this.tracker = rpc.setupEndpointRef(driver, "MapOutputTracker");
     this.broadcasts = new BroadcastFetch(security);
     this.paced = new PacedExecutors(registry);
+    this.storage = new SimulatedStorage(rpc, driver, asks);
     this.taker = rpc.setupEndpointRef(driver, BytesEndpoint.NAME);
   }
 
@@ -86,13 +78,25 @@ final class SimulatedExecutors {
   }
 
   private long run(String[] command) throws InterruptedException {
-    if (command[0].equals("fetch")) {
-      List<String> blocks = List.of(command).subList(3, command.length);
-      return broadcasts.run(command[1], Integer.parseInt(command[2]), blocks);
-    }
-    int[] numbers = Arrays.stream(command).skip(1).mapToInt(Integer::parseInt).toArray();
-    bytes.set(0);
+    List<String> words = List.of(command).subList(1, command.length);
     switch (command[0]) {
+      case "fetch" -> {
+        List<String> pieces = words.subList(2, words.size());
+        return broadcasts.run(words.get(0), Integer.parseInt(words.get(1)), pieces);
+      }
+      case "spread" -> storage.spread(words);
+      case "remove" -> storage.remove(words);
+      default -> {
+        return runNumbered(command[0], words);
+      }
+    }
+    return 0;
+  }
+
+  private long runNumbered(String command, List<String> words) throws InterruptedException {
+    int[] numbers = words.stream().mapToInt(Integer::parseInt).toArray();
+    bytes.set(0);
+    switch (command) {
       case "announce" -> announce(numbers[0]);
       case "publish" ->
           publish(numbers[0], new SimulatedShuffle(numbers[1], numbers[2], numbers[3]), numbers[4]);
@@ -101,33 +105,16 @@ final class SimulatedExecutors {
       case "tables" -> tables(numbers[0], numbers[1], numbers[2]);
       case "statuses" -> statuses(numbers[0], numbers[1]);
       case "bring" -> bring(numbers[0], numbers[1]);
-      default -> throw new IllegalArgumentException(command[0]);
+      case "storage" -> storage.register(numbers[0]);
+      default -> throw new IllegalArgumentException(command);
     }
-    awaitAnswers();
+    asks.await();
     return bytes.get();
   }
 
   private void ask(RpcEndpointRef driver, Object question, Consumer<byte[]> answered)
       throws InterruptedException {
-    room.acquire();
-    FutureConverters.<byte[]>asJava(driver.ask(question, TIMEOUT, BYTES))
-        .whenComplete(
-            (answer, error) -> {
-              if (error == null) {
-                answered.accept(answer);
-              } else {
-                failure.compareAndSet(null, error);
-              }
-              room.release();
-            });
-  }
-
-  private void awaitAnswers() throws InterruptedException {
-    room.acquire(AT_ONCE);
-    room.release(AT_ONCE);
-    if (failure.get() != null) {
-      throw new IllegalStateException(failure.get());
-    }
+    asks.ask(driver, question, byte[].class, answered);
   }
 
   private void announce(int executors) throws InterruptedException {
@@ -159,7 +146,7 @@ final class SimulatedExecutors {
       byte[] question = probe.sync(shuffleId, progress.position());
       AtomicReference<byte[]> first = new AtomicReference<>();
       ask(registry, question, first::set);
-      awaitAnswers();
+      asks.await();
       bytes.addAndGet(first.get().length);
       for (int executor = 1; executor < executors; executor++) {
         ask(
@@ -168,7 +155,7 @@ final class SimulatedExecutors {
             answer -> {
               bytes.addAndGet(answer.length);
               if (!Arrays.equals(first.get(), answer)) {
-                failure.set(new IllegalStateException("answers differ"));
+                throw new IllegalStateException("answers differ");
               }
             });
       }

@@ -76,10 +76,12 @@ record SimulatedShuffle(int maps, int executors, int reducers) {
     for (int i = 0; i < reducers; i++) {
       sizes[i] = (long) (MEAN_BLOCK * Math.exp(SPREAD * random.nextGaussian()));
     }
-    int executor = executorOf(map);
-    BlockManagerId location =
-        BlockManagerId$.MODULE$.apply(
-            executorId(executor), "worker-" + executor / 4 + ".example.com", 7337, Option.empty());
-    return MapStatus$.MODULE$.apply(location, sizes, map, 0);
+    return MapStatus$.MODULE$.apply(location(executorOf(map)), sizes, map, 0);
+  }
+
+  /** Four executors have a host. */
+  static BlockManagerId location(int executor) {
+    String host = "worker-" + executor / 4 + ".example.com";
+    return BlockManagerId$.MODULE$.apply(executorId(executor), host, 7337, Option.empty());
   }
 }

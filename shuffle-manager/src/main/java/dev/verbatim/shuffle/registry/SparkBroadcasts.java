@@ -44,8 +44,9 @@ public final class SparkBroadcasts implements TableSharing {
 
   @Override
   public SharedTable share(List<byte[]> chunks) {
+    // As serialized pieces alone: nobody in the driver reads it, so it keeps no second copy.
     Broadcast<byte[][]> broadcast =
-        env.broadcastManager().newBroadcast(chunks.toArray(byte[][]::new), false, false, CHUNKS);
+        env.broadcastManager().newBroadcast(chunks.toArray(byte[][]::new), false, true, CHUNKS);
     LOG.info(
         "The records of a shuffle, {} bytes, go to executors as {}",
         chunks.stream().mapToLong(chunk -> chunk.length).sum(),
