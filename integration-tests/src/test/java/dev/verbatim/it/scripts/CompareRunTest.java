@@ -7,13 +7,17 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.verbatim.examples.browser.Browser;
 import dev.verbatim.it.machine.Command;
+import dev.verbatim.it.spark.fixture.Deadline;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -186,6 +190,46 @@ class CompareRunTest {
     for (String text :
         List.of("2 of 2 runs of jobs, 2 FAILED", "What failed or differed", "Results: 1 FAILED")) {
       assertTrue(page.contains(text), () -> text + " is not in " + page);
+    }
+  }
+
+  /** All that the script has started holds the lock of the checkout. */
+  @Test
+  @Order(3)
+  void shouldEndAllThatItHasStartedWhenItAloneIsEnded() throws Exception {
+    Path log = folder.resolve("ended.log");
+    Process script =
+        new ProcessBuilder(
+                checkout.resolve("scripts/compare").toString(),
+                "--jobs",
+                SORT,
+                "--out",
+                folder.resolve("ended").toString())
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile())
+            .start();
+    try {
+      Deadline.await(
+          "the start of Spark",
+          Duration.ofMinutes(5),
+          () -> read(log).contains("Spark starts"),
+          () -> read(log));
+    } finally {
+      script.destroy();
+    }
+
+    assertTrue(script.waitFor(1, TimeUnit.MINUTES), () -> read(log));
+
+    assertTrue(script.exitValue() > 3, () -> script.exitValue() + " is no outcome: " + read(log));
+    String lock = checkout.resolve("work/comparison.lock").toString();
+    Command.run("flock", "--timeout", "60", lock, "true");
+  }
+
+  private static String read(Path log) {
+    try {
+      return Files.readString(log);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 }
