@@ -19,7 +19,7 @@ build_comparison() {
   export SPARK_HOME=$PWD/work/spark-home
 }
 
-# Held until this script and what it has started have ended: a build would replace the jars that another run's executors read.
+# Held until this script has ended, or the program in its place: a build would replace the jars that another run's executors read.
 lock_checkout() {
   [ -z "${checkout_lock:-}" ] || return 0
   exec {checkout_lock}> work/comparison.lock

@@ -308,6 +308,9 @@ public final class CompareShuffles implements Callable<Integer> {
         "%nTimes: median of %d round(s). Ratio: above 1 is slower than %s. Results: any order of"
             + " rows; doubles within %s.%n",
         rounds, reference, ResultComparison.TOLERANCE);
+    if (htmlFile != null) {
+      System.out.println("The page: " + htmlFile.toAbsolutePath());
+    }
     if (run.failed() == 0) {
       check(run);
     }

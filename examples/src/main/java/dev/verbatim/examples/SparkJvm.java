@@ -76,7 +76,7 @@ final class SparkJvm {
     builder.redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
     Process process = builder.start();
     Thread ending = new Thread(process::destroy);
-    Runtime.getRuntime().addShutdownHook(ending);
+    endWithThisProgram(process, ending);
     try {
       if (!follow(process, output) || !process.waitFor(silence.toSeconds(), TimeUnit.SECONDS)) {
         throw failure("told nothing for " + silence.toMinutes() + " minutes (--timeout)", log);
@@ -138,12 +138,26 @@ final class SparkJvm {
     }
   }
 
+  private static void endWithThisProgram(Process process, Thread ending)
+      throws InterruptedException {
+    try {
+      Runtime.getRuntime().addShutdownHook(ending);
+    } catch (IllegalStateException e) { // it has begun to end since the child was started
+      process.destroy();
+      throw beingEnded();
+    }
+  }
+
   private static void forget(Thread ending) throws InterruptedException {
     try {
       Runtime.getRuntime().removeShutdownHook(ending);
     } catch (IllegalStateException e) {
-      throw new InterruptedException("this program is being ended");
+      throw beingEnded();
     }
+  }
+
+  private static InterruptedException beingEnded() {
+    return new InterruptedException("this program is being ended");
   }
 
   private static FailedException failure(String what, Path log) throws IOException {

@@ -30,12 +30,15 @@ final class DriverUnderTest implements AutoCloseable {
   private final DriverRegistry registry;
   private final ExecutorsProcess executors;
   private final SparkStatuses spark;
+  private final boolean atOnce;
   private int shuffles;
 
   /**
    * @param copies each executor gets a copy of the records from the driver, however many they are
+   * @param atOnce all executors ask for a broadcast before one has it
    */
-  DriverUnderTest(boolean copies) throws IOException {
+  DriverUnderTest(boolean copies, boolean atOnce) throws IOException {
+    this.atOnce = atOnce;
     context =
         new SparkContext(
             new SparkConf(false)
@@ -185,13 +188,18 @@ final class DriverUnderTest implements AutoCloseable {
     DriverCpu spreading = new DriverCpu();
     DriverCpu removing = new DriverCpu();
     if (!pieces.isEmpty()) {
-      spreading.count(() -> executors.run(command("spread", pieces)));
+      spreading.count(
+          () -> {
+            executors.run(command(List.of("spread", atOnce), pieces));
+            context.listenerBus().waitUntilEmpty();
+          });
     }
     removing.count(
         () -> {
           removal.run();
           if (!pieces.isEmpty()) {
-            executors.run(command("remove", pieces));
+            executors.run(command(List.of("remove"), pieces));
+            context.listenerBus().waitUntilEmpty();
           }
         });
     costs.add("spread", spreading.millis());
@@ -204,10 +212,11 @@ final class DriverUnderTest implements AutoCloseable {
       cpu += costs.get(part).getLast();
     }
     costs.add("cpu", cpu);
+    costs.add("in and out", costs.get("in").getLast() + costs.get("out").getLast());
   }
 
-  private static Object[] command(String name, Set<String> pieces) {
-    List<Object> command = new ArrayList<>(List.of(name));
+  private static Object[] command(List<Object> words, Set<String> pieces) {
+    List<Object> command = new ArrayList<>(words);
     command.addAll(pieces);
     return command.toArray();
   }
@@ -238,10 +247,9 @@ final class DriverUnderTest implements AutoCloseable {
     Set<String> pieces = broadcastPieces();
     pieces.removeAll(before);
     BlockManagerId driver = SparkEnv.get().blockManager().blockManagerId();
-    List<Object> command = new ArrayList<>(List.of("fetch", driver.host(), driver.port()));
-    command.addAll(pieces);
+    Object[] command = command(List.of("fetch", driver.host(), driver.port()), pieces);
     long[] fetched = new long[1];
-    answering.count(() -> fetched[0] = executors.run(command.toArray()));
+    answering.count(() -> fetched[0] = executors.run(command));
     if (fetched[0] < bytes / 2) { // it is compressed as far as it can be
       throw new IllegalStateException(fetched[0] + " bytes of " + bytes + ": " + pieces);
     }

@@ -28,7 +28,7 @@ public final class RegistryGrowth implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    try (DriverUnderTest driver = new DriverUnderTest(false)) {
+    try (DriverUnderTest driver = new DriverUnderTest(false, false)) {
       driver.compare(new SimulatedShuffle(MAPS, EXECUTORS, REDUCERS), WARM_UP, 0, null, null);
       grow(
           driver, "maps", n -> new SimulatedShuffle(n, EXECUTORS, REDUCERS), 1000, 10_000, 100_000);

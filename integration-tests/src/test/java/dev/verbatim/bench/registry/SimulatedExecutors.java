@@ -33,7 +33,7 @@ import org.apache.spark.rpc.RpcEnv$;
  * bring EXECUTORS BYTES                bytes sent, so many by each
  * fetch HOST PORT PIECE...             bytes received by one
  * storage EXECUTORS                    0
- * spread PIECE...                      0
+ * spread ATONCE PIECE...               0
  * remove PIECE...                      0
  * </pre>
  */
@@ -84,7 +84,8 @@ final class SimulatedExecutors {
         List<String> pieces = words.subList(2, words.size());
         return broadcasts.run(words.get(0), Integer.parseInt(words.get(1)), pieces);
       }
-      case "spread" -> storage.spread(words);
+      case "spread" ->
+          storage.spread(Boolean.parseBoolean(words.getFirst()), words.subList(1, words.size()));
       case "remove" -> storage.remove(words);
       default -> {
         return runNumbered(command[0], words);

@@ -3,6 +3,7 @@ package dev.verbatim.bench.registry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.rpc.RpcAddress;
 import org.apache.spark.rpc.RpcCallContext;
 import org.apache.spark.rpc.RpcEndpointRef;
@@ -17,6 +18,7 @@ import org.apache.spark.storage.BlockManagerMessages.GetLocationsAndStatus;
 import org.apache.spark.storage.BlockManagerMessages.RegisterBlockManager;
 import org.apache.spark.storage.BlockManagerMessages.RemoveBroadcast;
 import org.apache.spark.storage.BlockManagerMessages.UpdateBlockInfo;
+import org.apache.spark.storage.BroadcastBlockId;
 import org.apache.spark.storage.StorageLevel;
 import scala.Option;
 import scala.PartialFunction;
@@ -40,8 +42,10 @@ final class SimulatedStorage {
   /** Those that the driver knows. */
   private final List<BlockManagerId> managers = new ArrayList<>();
 
-  /** Who has been told to remove a broadcast. */
-  private final LinkedBlockingQueue<BlockManagerId> removing = new LinkedBlockingQueue<>();
+  private final LinkedBlockingQueue<Removal> removals = new LinkedBlockingQueue<>();
+
+  /** Somebody has been told to remove a broadcast. */
+  private record Removal(BlockManagerId manager, long broadcast) {}
 
   SimulatedStorage(RpcEnv rpc, RpcAddress driver, Asks asks) {
     this.rpc = rpc;
@@ -74,10 +78,14 @@ final class SimulatedStorage {
    * All executors get the pieces of a broadcast. The driver has them; at first one executor asks,
    * and then each time as many as have them already, the least time in which all can get them from
    * one another.
+   *
+   * @param atOnce all ask before one has them instead, though they would have to get them from the
+   *     driver then
    */
-  void spread(List<String> pieces) throws InterruptedException {
+  void spread(boolean atOnce, List<String> pieces) throws InterruptedException {
     List<BlockId> blocks = pieces.stream().map(BlockId$.MODULE$::apply).toList();
-    for (int from = 0, to = 1; from < managers.size(); from = to, to = 2 * to) {
+    int first = atOnce ? managers.size() : 1;
+    for (int from = 0, to = first; from < managers.size(); from = to, to = 2 * to) {
       List<BlockManagerId> wave = managers.subList(from, Math.min(to, managers.size()));
       int have = from + 1;
       for (BlockManagerId manager : wave) {
@@ -92,7 +100,7 @@ final class SimulatedStorage {
       asks.await();
       for (BlockManagerId manager : wave) {
         for (BlockId block : blocks) {
-          update(manager, block, StorageLevel.MEMORY_AND_DISK_SER(), PIECE_BYTES);
+          update(manager, block, StorageLevel.MEMORY_ONLY_SER(), PIECE_BYTES);
         }
       }
       asks.await();
@@ -109,13 +117,20 @@ final class SimulatedStorage {
   /** Waits until all executors have been told to remove a broadcast, and says that they have. */
   void remove(List<String> pieces) throws InterruptedException {
     List<BlockId> blocks = pieces.stream().map(BlockId$.MODULE$::apply).toList();
+    long broadcast = ((BroadcastBlockId) blocks.getFirst()).broadcastId();
     for (int i = 0; i < managers.size(); i++) {
-      BlockManagerId manager = removing.take();
+      Removal removal = removals.poll(1, TimeUnit.MINUTES);
+      if (removal == null || removal.broadcast() != broadcast) {
+        throw new IllegalStateException(i + " executors were told to remove, then " + removal);
+      }
       for (BlockId block : blocks) {
-        update(manager, block, StorageLevel.NONE(), 0);
+        update(removal.manager(), block, StorageLevel.NONE(), 0);
       }
     }
     asks.await();
+    if (!removals.isEmpty()) {
+      throw new IllegalStateException("removed once more: " + removals.peek());
+    }
   }
 
   private void update(BlockManagerId manager, BlockId block, StorageLevel level, long bytes)
@@ -155,7 +170,7 @@ final class SimulatedStorage {
         @Override
         public BoxedUnit apply(Object message) {
           context.reply(0);
-          removing.add(id);
+          removals.add(new Removal(id, ((RemoveBroadcast) message).broadcastId()));
           return BoxedUnit.UNIT;
         }
       };

@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -193,36 +192,35 @@ class CompareRunTest {
     }
   }
 
-  /** All that the script has started holds the lock of the checkout. */
   @Test
   @Order(3)
-  void shouldEndAllThatItHasStartedWhenItAloneIsEnded() throws Exception {
+  void shouldEndAllThatItHasStartedWhenItIsEnded() throws Exception {
     Path log = folder.resolve("ended.log");
     Process script =
-        new ProcessBuilder(
-                checkout.resolve("scripts/compare").toString(),
-                "--jobs",
-                SORT,
-                "--out",
-                folder.resolve("ended").toString())
-            .redirectErrorStream(true)
-            .redirectOutput(log.toFile())
-            .start();
+        new Script(checkout.resolve("scripts/compare"), folder)
+            .start(
+                log, "--jobs", SORT, "--rounds", "99", "--out", folder.resolve("ended").toString());
     try {
       Deadline.await(
           "the start of Spark",
           Duration.ofMinutes(5),
-          () -> read(log).contains("Spark starts"),
+          () -> !script.isAlive() || read(log).contains("executors are up"),
           () -> read(log));
-    } finally {
+      List<ProcessHandle> started = script.descendants().toList();
+      assertTrue(started.size() >= 3, () -> "a driver and two executors: " + read(log));
+
       script.destroy();
+
+      Deadline.await(
+          "the end of the driver and its executors",
+          Duration.ofMinutes(1),
+          () -> !script.isAlive() && started.stream().noneMatch(ProcessHandle::isAlive),
+          () -> started.stream().filter(ProcessHandle::isAlive).map(ProcessHandle::info).toList());
+      assertTrue(script.exitValue() > 3, () -> script.exitValue() + " is no outcome: " + read(log));
+    } finally {
+      script.descendants().forEach(ProcessHandle::destroyForcibly);
+      script.destroyForcibly();
     }
-
-    assertTrue(script.waitFor(1, TimeUnit.MINUTES), () -> read(log));
-
-    assertTrue(script.exitValue() > 3, () -> script.exitValue() + " is no outcome: " + read(log));
-    String lock = checkout.resolve("work/comparison.lock").toString();
-    Command.run("flock", "--timeout", "60", lock, "true");
   }
 
   private static String read(Path log) {

@@ -44,7 +44,8 @@ public final class SparkBroadcasts implements TableSharing {
 
   @Override
   public SharedTable share(List<byte[]> chunks) {
-    // As serialized pieces alone: nobody in the driver reads it, so it keeps no second copy.
+    // As serialized pieces alone: the driver never reads it and executors do once, so that nobody
+    // has use for a second copy.
     Broadcast<byte[][]> broadcast =
         env.broadcastManager().newBroadcast(chunks.toArray(byte[][]::new), false, true, CHUNKS);
     LOG.info(
